@@ -1,0 +1,353 @@
+"""Policy and value networks that score the legal moves by their features.
+
+Letters in shapes: ``N`` rows (decisions), ``D`` observation length, ``A`` action ids, ``F`` static
+features of an action, ``T`` legal moves of all rows together, ``H`` hidden units.
+
+Legal moves are *ragged*: ``ids [T] int64`` holds the moves of all rows one after another and
+``rows [T] int64`` (ascending) says whose each is. Nothing is padded and nothing is cut off, and no
+tensor ``[N, A]`` is ever made. A move is seen through its features only, so a set that was never
+tried shares what was learned about its like.
+
+Pure torch, no Ray: this is what a saved agent needs to play.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from lupai.envs.actions import ACTIONS, CALL, SET
+from lupai.envs.cards import NUM_RANKS, RANK_B, RANK_OF_KIND, RANK_R
+from lupai.envs.layout import Layout
+from lupai.envs.sets import PARTS, ROW_JOKERS
+
+__all__ = [
+    "MoveScorer",
+    "MoveTable",
+    "NetworkConfig",
+    "ValueNetwork",
+    "move_table",
+    "offsets_to_rows",
+    "pack_legal",
+    "packed_width",
+    "segment_argmax",
+    "segment_chosen",
+    "segment_entropy",
+    "segment_log_softmax",
+    "segment_sample",
+    "unpack_legal",
+]
+
+DYNAMIC_FEATURES: Final = 6
+_WORD_BYTES: Final = 8  # packed rows are whole 64-bit words, so that empty words are skipped fast
+
+
+# --- legal moves as bits: the fixed-size exact form that crosses process borders -----------------
+
+
+def packed_width(actions: int) -> int:
+    """Bytes of one packed legal row for ``actions`` ids."""
+    return -(-actions // (8 * _WORD_BYTES)) * _WORD_BYTES
+
+
+def pack_legal(
+    ids: npt.NDArray[np.integer], offsets: npt.NDArray[np.integer], actions: int
+) -> npt.NDArray[np.uint8]:
+    """Bits ``[N, packed_width(actions)] uint8`` of ragged ids; bit 7 of byte 0 is action 0.
+
+    Args:
+        ids: ``[T]`` action ids.
+        offsets: ``[N + 1]``; row ``i`` owns ``ids[offsets[i]:offsets[i + 1]]``.
+        actions: ``A``.
+    """
+    count = len(offsets) - 1
+    packed = np.zeros((count, packed_width(actions)), dtype=np.uint8)
+    rows = np.repeat(np.arange(count), np.diff(offsets))
+    bits = np.right_shift(128, ids & 7).astype(np.uint8)
+    np.bitwise_or.at(packed, (rows, ids >> 3), bits)
+    return packed
+
+
+def unpack_legal(packed: Tensor) -> tuple[Tensor, Tensor]:
+    """``(rows [T] int64, ids [T] int64)`` of packed rows ``[N, W] uint8``; ids ascend in a row."""
+    packed = packed.contiguous()
+    words = packed.view(torch.int64)
+    row, word = torch.nonzero(words, as_tuple=True)
+    # [K, 8] bytes of the words that hold anything, then their bits from high to low.
+    some = packed.view(packed.shape[0], -1, _WORD_BYTES)[row, word]
+    shifts = torch.arange(7, -1, -1, dtype=torch.uint8, device=packed.device)
+    bits = (some.unsqueeze(-1) >> shifts) & 1
+    which, place = torch.nonzero(bits.reshape(len(row), -1), as_tuple=True)
+    return row[which], word[which] * (8 * _WORD_BYTES) + place
+
+
+def offsets_to_rows(offsets: Tensor) -> Tensor:
+    """``[N + 1]`` offsets to the row number ``[T] int64`` of each entry."""
+    counts = offsets[1:] - offsets[:-1]
+    return torch.repeat_interleave(torch.arange(len(counts), device=offsets.device), counts)
+
+
+# --- softmax over ragged rows --------------------------------------------------------------------
+# Rows without any entry are allowed everywhere (RLlib's bootstrap rows have none): they get 0 for
+# a number and -1 for a place, never NaN, and no gradient flows from them.
+
+
+def _row_max(values: Tensor, rows: Tensor, count: int) -> Tensor:
+    """``[count]`` maximum of each row, 0 for an empty one."""
+    top = torch.zeros(count, dtype=values.dtype, device=values.device)
+    return top.scatter_reduce(0, rows, values, "amax", include_self=False)
+
+
+def _row_sum(values: Tensor, rows: Tensor, count: int) -> Tensor:
+    total = torch.zeros(count, dtype=values.dtype, device=values.device)
+    return total.index_add(0, rows, values)
+
+
+def segment_log_softmax(logits: Tensor, rows: Tensor, count: int) -> Tensor:
+    """``[T]`` log-probabilities of each entry within its row.
+
+    Args:
+        logits: ``[T] float``, finite.
+        rows: ``[T] int64`` in ``0 … count - 1``.
+        count: number of rows.
+    """
+    shifted = logits - _row_max(logits.detach(), rows, count)[rows]
+    total = _row_sum(shifted.exp(), rows, count)  # at least 1 wherever a row has an entry
+    return shifted - total.clamp_min(1.0).log()[rows]
+
+
+def segment_entropy(log_probs: Tensor, rows: Tensor, count: int) -> Tensor:
+    """``[count]`` entropy in nats of each row, 0 for an empty one."""
+    return -_row_sum(log_probs.exp() * log_probs, rows, count)
+
+
+def segment_chosen(log_probs: Tensor, rows: Tensor, ids: Tensor, chosen: Tensor) -> Tensor:
+    """``[N]`` log-probability of ``chosen [N]``; 0 in a row that does not offer it."""
+    hit = ids == chosen[rows]
+    return _row_sum(torch.where(hit, log_probs, torch.zeros_like(log_probs)), rows, len(chosen))
+
+
+def segment_argmax(values: Tensor, rows: Tensor, count: int) -> Tensor:
+    """``[count] int64`` place in ``values`` of each row's maximum (the first of equals), or -1."""
+    best = values == _row_max(values, rows, count)[rows]
+    size = len(values)
+    place = torch.where(best, torch.arange(size, device=values.device), size)
+    first = torch.full((count,), size, dtype=torch.int64, device=values.device)
+    first = first.scatter_reduce(0, rows, place, "amin")
+    return torch.where(first < size, first, -1)
+
+
+def segment_sample(
+    log_probs: Tensor, rows: Tensor, count: int, generator: torch.Generator | None = None
+) -> Tensor:
+    """``[count] int64`` place of one entry drawn from each row's softmax, or -1 (Gumbel-max)."""
+    uniform = torch.rand(
+        log_probs.shape, dtype=torch.float64, device=log_probs.device, generator=generator
+    )
+    tiny = torch.finfo(torch.float64).tiny
+    waiting = -torch.log(uniform.clamp_min(tiny))  # exponential; 0 only if uniform rounds to 1
+    gumbel = -torch.log(waiting.clamp_min(tiny))
+    return segment_argmax(log_probs.to(torch.float64) + gumbel, rows, count)
+
+
+# --- the networks --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Sizes of the two networks.
+
+    Attributes:
+        hidden: units of the layers between observation and state embedding, at least one.
+        move_hidden: units in which state and move meet.
+        value_hidden: units of the value network's layers.
+    """
+
+    hidden: tuple[int, ...] = (256, 128)
+    move_hidden: int = 64
+    value_hidden: tuple[int, ...] = (128, 64)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for ``agent.json``."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> NetworkConfig:
+        """Inverse of :meth:`to_json`; raises TypeError or ValueError on anything else."""
+        unknown = set(data) - {"hidden", "move_hidden", "value_hidden"}
+        if unknown:
+            raise ValueError(f"unknown network option {sorted(unknown)[0]!r}")
+        config = cls(
+            hidden=tuple(int(n) for n in data["hidden"]),
+            move_hidden=int(data["move_hidden"]),
+            value_hidden=tuple(int(n) for n in data["value_hidden"]),
+        )
+        sizes = (*config.hidden, config.move_hidden, *config.value_hidden)
+        if not config.hidden or not config.value_hidden or min(sizes) < 1:
+            raise ValueError(f"network sizes must be positive, not {sizes}")
+        return config
+
+
+@dataclass(frozen=True)
+class MoveTable:
+    """What the networks know of the game: constants made from its layouts, no weights.
+
+    Attributes:
+        scale: ``[D] float32``; model input is ``observation * scale``.
+        features: ``[A, F] float32`` static features of each action.
+        cards: ``[A, R] float32``: how many cards of each rank the action takes from the hand.
+        hand: ``[D, R] float32``: ``observation @ hand`` is the own hand's count of each rank.
+
+    The last two of the ``R`` ranks are the small and the big joker.
+    """
+
+    scale: npt.NDArray[np.float32]
+    features: npt.NDArray[np.float32]
+    cards: npt.NDArray[np.float32]
+    hand: npt.NDArray[np.float32]
+
+
+def move_table(layout: Layout) -> MoveTable:
+    """Constants of the game's action ids under an observation layout with a section ``own_hand``."""
+    static = ACTIONS.features
+    # A rank as one number beside the one-hot: what was learned of a 9 helps with a T.
+    ordinal = np.zeros((ACTIONS.size, 1), np.float32)
+    cards = np.zeros((ACTIONS.size, NUM_RANKS), np.float32)
+    for name, count in ACTIONS.blocks:
+        if not name.startswith("set"):
+            continue
+        ids = ACTIONS.offsets[name] + np.arange(count)
+        rank, n, b, r = PARTS[:count].T
+        natural = rank < ROW_JOKERS
+        cards[ids[natural], rank[natural]] = n[natural]
+        cards[ids, RANK_B], cards[ids, RANK_R] = b, r
+        ordinal[ids, 0] = (rank + 1) / NUM_RANKS
+    ordinal[CALL:SET, 0] = np.tile(RANK_OF_KIND + 1, 3) / NUM_RANKS
+    hand = np.zeros((layout.size, NUM_RANKS), np.float32)
+    columns = layout.slice("own_hand")
+    hand[columns.start + np.arange(len(RANK_OF_KIND)), RANK_OF_KIND] = 1
+    return MoveTable(layout.scale, np.concatenate([static, ordinal], axis=1), cards, hand)
+
+
+class _Constants(nn.Module):
+    """A MoveTable as buffers: they follow the module to its device but are not saved with it."""
+
+    scale: Tensor
+    features: Tensor
+    rank: Tensor
+    naturals: Tensor
+    jokers: Tensor
+    total: Tensor
+    hand: Tensor
+
+    def __init__(self, table: MoveTable) -> None:
+        super().__init__()
+        cards = torch.from_numpy(table.cards.astype(np.float32))
+        natural = cards[:, :-2]
+        # The own hand is one section: keep its columns only.
+        used = np.flatnonzero(table.hand.any(1))
+        self.first, self.last = int(used[0]), int(used[-1]) + 1
+        for name, value in {
+            "scale": torch.from_numpy(table.scale.astype(np.float32)),
+            "features": torch.from_numpy(table.features.astype(np.float32)),
+            "rank": natural.argmax(1),
+            "naturals": natural.sum(1),
+            "jokers": cards[:, -2:].contiguous(),
+            "total": cards.sum(1),
+            "hand": torch.from_numpy(table.hand[self.first : self.last].astype(np.float32)),
+        }.items():
+            self.register_buffer(name, value, persistent=False)
+
+    def dynamic(self, observation: Tensor, rows: Tensor, ids: Tensor) -> Tensor:
+        """``[T, DYNAMIC_FEATURES] float32``: what the hand looks like after each move.
+
+        Columns: cards of the move's rank left, whether its rank is used up, small jokers left,
+        big jokers left, hand size left, whether the hand is empty. Counts are scaled to about 1;
+        a move that is no set has zeros.
+        """
+        hand = observation[:, self.first : self.last].to(torch.float32) @ self.hand
+        total = self.total[ids]
+        is_set, natural = (total > 0).float(), self.naturals[ids]
+        left = hand[rows, self.rank[ids]] - natural
+        jokers = hand[:, -2:][rows] - self.jokers[ids]
+        size = hand.sum(1)[rows] - total
+        columns = [
+            left * (natural > 0) / 8.0,
+            ((left <= 0) & (natural > 0)).float(),
+            jokers[:, 0] / 4.0 * is_set,
+            jokers[:, 1] / 4.0 * is_set,
+            size / 44.0 * is_set,
+            (size <= 0).float() * is_set,
+        ]
+        return torch.stack(columns, 1)
+
+
+def _mlp(inputs: int, sizes: tuple[int, ...]) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for size in sizes:
+        linear = nn.Linear(inputs, size)
+        nn.init.orthogonal_(linear.weight, 2**0.5)
+        nn.init.zeros_(linear.bias)
+        layers += [linear, nn.ReLU()]
+        inputs = size
+    return nn.Sequential(*layers)
+
+
+class MoveScorer(nn.Module):
+    """Policy: one logit for each legal (state, move) pair.
+
+    ``logit = head(relu(state(h[row]) + move(features[id]) + change(dynamic[row, id])))``
+    """
+
+    def __init__(self, table: MoveTable, config: NetworkConfig) -> None:
+        super().__init__()
+        self.constants = _Constants(table)
+        inputs, features = len(table.scale), table.features.shape[1]
+        self.trunk = _mlp(inputs, config.hidden)
+        self.state = nn.Linear(config.hidden[-1], config.move_hidden)
+        self.move = nn.Linear(features, config.move_hidden, bias=False)
+        self.change = nn.Linear(DYNAMIC_FEATURES, config.move_hidden, bias=False)
+        self.head = nn.Linear(config.move_hidden, 1, bias=False)
+        nn.init.normal_(self.head.weight, std=0.01)  # start close to uniform over the legal moves
+
+    def forward(self, observation: Tensor, rows: Tensor, ids: Tensor) -> Tensor:
+        """Logits ``[T] float32``.
+
+        Args:
+            observation: ``[N, D] int8`` as the engine gives it.
+            rows: ``[T] int64``, ascending.
+            ids: ``[T] int64`` legal action ids.
+        """
+        constants = self.constants
+        state = self.state(self.trunk(observation.to(torch.float32) * constants.scale))
+        # Embed each move once: the whole table where that is less work than the moves asked for.
+        if len(ids) > len(constants.features):
+            move = self.move(constants.features).index_select(0, ids)
+        else:
+            move = self.move(constants.features.index_select(0, ids))
+        change = self.change(constants.dynamic(observation, rows, ids))
+        hidden = torch.relu(state.index_select(0, rows) + move + change)
+        logits: Tensor = self.head(hidden).squeeze(-1)
+        return logits
+
+
+class ValueNetwork(nn.Module):
+    """Expected (scaled) score of the observing seat."""
+
+    def __init__(self, table: MoveTable, config: NetworkConfig) -> None:
+        super().__init__()
+        self.constants = _Constants(table)
+        self.trunk = _mlp(len(table.scale), config.value_hidden)
+        self.head = nn.Linear(config.value_hidden[-1], 1)
+        nn.init.zeros_(self.head.weight)
+
+    def forward(self, observation: Tensor) -> Tensor:
+        """Values ``[N] float32`` of ``observation [N, D] int8``."""
+        scaled = observation.to(torch.float32) * self.constants.scale
+        value: Tensor = self.head(self.trunk(scaled)).squeeze(-1)
+        return value

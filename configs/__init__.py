@@ -1,0 +1,1 @@
+"""Training recipes as YAML, read with `importlib.resources.files("lupai.configs")`."""

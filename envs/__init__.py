@@ -1,0 +1,1 @@
+"""Environments: cards, sets, rules engines, and their PettingZoo faces."""

@@ -1,0 +1,380 @@
+"""The rules engine: B tables of Baohuang at once, every decision of a step in one call.
+
+One engine object holds the rules and no state; a :class:`~lupai.envs.baohuang.state.State` holds
+B tables and no rules. The AEC environment is a table of one.
+
+>>> import numpy as np
+>>> engine = Engine("qingdao")
+>>> state = engine.reset([0, 1, 2])
+>>> rng = np.random.default_rng(0)
+>>> while not state.over.all():
+...     tables = np.flatnonzero(~state.over)
+...     ids, offsets = engine.legal(state, tables).ids()
+...     engine.step(state, ids[rng.integers(offsets[:-1], offsets[1:])], tables)
+>>> engine.scores(state).sum(axis=1).tolist()
+[0, 0, 0]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lupai.envs import deals
+from lupai.envs.actions import ACTIONS, CALL, SET, ActionLayout
+from lupai.envs.baohuang import hidden, notation, observation, play, render, roles, scoring
+from lupai.envs.baohuang.legal import Ints, Legal
+from lupai.envs.baohuang.rules import Rules, check_built, load_rules
+from lupai.envs.baohuang.state import PHASE_NAMES, RECENT, SEATS, SOLO_NAMES, Phase, State
+from lupai.envs.cards import (
+    CODE_B_MARKED,
+    CODE_R_MARKED,
+    CODE_TEXTS,
+    KIND_B,
+    KIND_R,
+    NATURAL_RANKS,
+    NUM_CODES,
+    NUM_KINDS,
+    RANK_B,
+    RANK_R,
+    parse_hand,
+)  # fmt: skip
+from lupai.envs.errors import IllegalMoveError, RulesError
+from lupai.envs.layout import Layout
+from lupai.envs.seats import NOBODY
+
+if TYPE_CHECKING:
+    from lupai.envs.view import View
+
+_SECRET: Final = CALL + 2 * NUM_KINDS
+
+
+class Engine:
+    """Rules engine for one set of options.
+
+    Args:
+        rules: preset name, rules string, dict or :class:`Rules`.
+
+    Raises:
+        RulesError: unknown or impossible options, or options not built yet.
+    """
+
+    game: Final = "baohuang"
+    seats: Final = SEATS
+    phases: Final = PHASE_NAMES
+    actions: Final[ActionLayout] = ACTIONS
+    observation_layout: Final[Layout] = observation.OBSERVATION
+    state_layout: Final[Layout] = observation.STATE
+
+    def __init__(self, rules: Rules | str | dict[str, Any] = "qingdao") -> None:
+        self.rules = load_rules(rules)
+        check_built(self.rules)
+        self._constant = observation.constants(self.rules)
+
+    # --- dealing -------------------------------------------------------------------------------
+
+    def reset(self, seeds: Any, episodes: Any = 0) -> State:
+        """Deal B tables.
+
+        Args:
+            seeds: one seed or ``[B]``, each in 0 … 2**64 - 1.
+            episodes: number of the episode under each seed, ``[B]`` or one for all.
+
+        Raises:
+            SeedError: a seed out of range.
+        """
+        base = deals.seed_array(seeds)
+        hand = deals.hand_seeds(base, np.broadcast_to(np.asarray(episodes), base.shape))
+        state = State(len(base))
+        state.seeds[:, 0] = hand
+        state.seeds[:, 1] = base
+        self._deal(state, np.arange(len(base)))
+        return state
+
+    def reset_hands(self, hands: list[str], start: int) -> State:
+        """One table with a given deal; if it turns out void the hand ends with scores 0.
+
+        Args:
+            hands: five texts of cards separated by one space, ``R*`` marked.
+            start: seat that got the first card, 0 … 4.
+
+        Raises:
+            NotationError: an unreadable card.
+            RulesError: the hands are not a deal of this deck from this start seat.
+        """
+        codes = self.parse_deal(hands, start)
+        state = State(1)
+        state.injected = 1
+        self._hand_out(state, np.zeros(1, np.intp), codes[None], np.array([start]))
+        return state
+
+    def parse_deal(self, hands: list[str], start: int) -> npt.NDArray[np.int8]:
+        """Counts ``[S, 56] int8`` of card codes of a deal as text; see :meth:`reset_hands`."""
+        if isinstance(start, bool) or not isinstance(start, int) or not 0 <= start < SEATS:
+            raise RulesError(f"start {start!r} is no seat; seats are 0 … {SEATS - 1}")
+        if not isinstance(hands, list | tuple) or len(hands) != SEATS:
+            raise RulesError(f"a deal has {SEATS} hands, one text for each seat")
+        counts = np.zeros((SEATS, NUM_CODES), np.int8)
+        for seat, text in enumerate(hands):
+            if not isinstance(text, str):
+                raise RulesError(f"hand of seat {seat}: cards as text, not {text!r}")
+            codes = parse_hand(text)
+            if len(codes) > deals.MAX_DECK:
+                raise RulesError(f"hand of seat {seat}: {len(codes)} cards")
+            counts[seat] = np.minimum(np.bincount(codes, minlength=NUM_CODES), 127)
+        deck = np.bincount(self.rules.cards.array, minlength=NUM_CODES)
+        total = counts.sum(axis=0, dtype=np.int64)
+        wrong = np.flatnonzero(total != deck)
+        if wrong.size:
+            code = int(wrong[0])
+            raise RulesError(
+                f"the hands hold {total[code]} of {CODE_TEXTS[code]}, the deck {deck[code]}"
+            )
+        places = deals.hand_of_place(SEATS, len(self.rules.cards), np.array([start]))
+        sizes = np.bincount(places[0], minlength=SEATS)
+        for seat in range(SEATS):
+            if counts[seat].sum() != sizes[seat]:
+                raise RulesError(
+                    f"hand of seat {seat} has {counts[seat].sum()} cards; dealt from seat {start} "
+                    f"it has {sizes[seat]}"
+                )
+        return counts
+
+    def dealt_hands(self, hand_seed: int, redeal: int = 0) -> tuple[list[str], int]:
+        """The five dealt hands as text, each in deal order, and the start seat."""
+        seeds = np.array([hand_seed], np.uint64)
+        order, start = deals.deal(self.rules.cards, SEATS, seeds, np.array([redeal]))
+        seat = deals.hand_of_place(SEATS, order.shape[1], start)[0]
+        hands = [" ".join(CODE_TEXTS[c] for c in order[0][seat == s]) for s in range(SEATS)]
+        return hands, int(start[0])
+
+    def _deal(self, state: State, t: Ints) -> None:
+        order, start = deals.deal(self.rules.cards, SEATS, state.seeds[t, 0], state.redeals[t])
+        self._hand_out(state, t, deals.code_counts(order, start, SEATS), start)
+
+    def _hand_out(self, state: State, t: Ints, codes: npt.NDArray[np.int8], start: Ints) -> None:
+        hands = codes[:, :, :NUM_KINDS].copy()
+        hands[:, :, KIND_R] += codes[:, :, CODE_R_MARKED]
+        hands[:, :, KIND_B] += codes[:, :, CODE_B_MARKED]
+        state.hands[t] = hands
+        state.ranks[t, :, :NATURAL_RANKS] = (
+            hands[:, :, :KIND_B].reshape(len(t), SEATS, NATURAL_RANKS, 4).sum(axis=3, dtype=np.int8)
+        )
+        state.ranks[t, :, RANK_B] = hands[:, :, KIND_B]
+        state.ranks[t, :, RANK_R] = hands[:, :, KIND_R]
+        state.sizes[t] = hands.sum(axis=2, dtype=np.int8)
+        crown = codes[:, :, CODE_R_MARKED].argmax(axis=1)
+        state.crown[t] = crown
+        state.first_holder[t] = crown
+        marked_b = codes[:, :, CODE_B_MARKED]
+        state.marked_b[t] = np.where(marked_b.any(axis=1), marked_b.argmax(axis=1), NOBODY)
+        state.start[t] = start
+        roles.begin(state, t)
+
+    def _void(self, state: State, t: Ints) -> None:
+        """Deal void tables anew; the hundredth void, or an injected deal's first, ends the hand."""
+        ends = (state.injected[t] == 1) | (state.redeals[t] + 1 >= deals.MAX_VOIDS)
+        dead = t[ends]
+        state.phase[dead] = Phase.OVER
+        state.actor[dead] = NOBODY
+        state.void[dead] = 1
+        again = t[~ends]
+        if again.size:
+            fresh = State(len(again))
+            fresh.seeds[:] = state.seeds[again]
+            fresh.redeals = state.redeals[again] + 1
+            self._deal(fresh, np.arange(len(again)))
+            state.put(again, fresh)
+
+    # --- decisions -----------------------------------------------------------------------------
+
+    def _tables(self, state: State, tables: npt.ArrayLike | None) -> Ints:
+        return np.arange(len(state)) if tables is None else np.asarray(tables, dtype=np.intp)
+
+    def legal(self, state: State, tables: npt.ArrayLike | None = None) -> Legal:
+        """Legal moves of the acting players.
+
+        Args:
+            tables: ``[N]`` table numbers, all of them when None; at none the hand may be over.
+        """
+        t = self._tables(state, tables)
+        phase = state.phase[t]
+        early = phase < Phase.PLAY
+        if not early.any():
+            return play.legal(state, t, self.rules)
+        if early.all():
+            return roles.legal(state, t, self.rules)
+        out = Legal.empty(len(t))
+        out.put(np.flatnonzero(early), roles.legal(state, t[early], self.rules))
+        out.put(np.flatnonzero(~early), play.legal(state, t[~early], self.rules))
+        return out
+
+    def step(
+        self,
+        state: State,
+        actions: npt.ArrayLike,
+        tables: npt.ArrayLike | None = None,
+        cards: npt.NDArray[np.int8] | None = None,
+        legal: Legal | None = None,
+    ) -> None:
+        """Play one decision at each of the tables, in place.
+
+        Args:
+            actions: ``[N]`` action ids.
+            tables: ``[N]`` different table numbers, all when None.
+            cards: ``[N, 54] int8`` the very cards of each ``play``, for records; checked to be
+                held and to make the set. None: suits in the order s, h, c, d.
+            legal: what :meth:`legal` gave for these tables, to spare computing it again.
+
+        Raises:
+            IllegalMoveError: an action is not legal; no table has been changed.
+        """
+        t = self._tables(state, tables)
+        a = np.asarray(actions, dtype=np.int64)
+        if a.shape != t.shape:
+            raise ValueError(f"actions {a.shape} for {len(t)} tables")
+        phase = state.phase[t]
+        if (phase == Phase.OVER).any():
+            table = int(t[phase == Phase.OVER][0])
+            raise IllegalMoveError(f"table {table}: the hand is over, nobody is asked")
+        legal = self.legal(state, t) if legal is None else legal
+        good = legal.contains(a)
+        if not good.all():
+            i = int(np.flatnonzero(~good)[0])
+            raise IllegalMoveError(self.explain_illegal(state, int(t[i]), int(a[i])))
+        if cards is not None:
+            notation.check_cards(state, t, a, cards)
+
+        public = np.where((a >= _SECRET) & (a < SET), a - _SECRET + CALL, a)
+        slot = state.moves[t] % RECENT
+        state.recent[t, slot, 0] = state.actor[t]
+        state.recent[t, slot, 1] = public
+        state.moves[t] += 1
+        early = phase < Phase.PLAY
+        if early.any():
+            void = roles.step(state, t[early], a[early], self.rules)
+            if void.size:
+                self._void(state, void)
+        if not early.all():
+            late = ~early
+            chosen = cards if cards is None or late.all() else cards[late]
+            play.step(state, t[late], a[late], self.rules, chosen)
+
+    # --- text; the words are in notation.py and render.py ----------------------------------------
+
+    def legal_texts(self, state: State, table: int, legal: Legal | None = None) -> list[str]:
+        """Legal moves of a table as text, in the order of the ``lupai legal`` contract."""
+        ids, _ = (legal or self.legal(state, [table])).ids()
+        return notation.texts(state, table, ids)
+
+    def move_text(self, state: State, table: int, action: int) -> str:
+        """Text of an action of the acting player of a table, sets suit-free."""
+        return self.actions.text(action, notation.identity_rank(state, table))
+
+    def action_of(self, state: State, table: int, text: str) -> int:
+        """Action id of a move text for the acting player of a table.
+
+        Raises:
+            NotationError: unreadable.
+            IllegalMoveError: the star is not on the identity card.
+        """
+        return notation.action_of(state, table, text)
+
+    def hand_texts(self, state: State, table: int, seat: int) -> list[str]:
+        """Cards of a seat, ascending; the still hidden identity card carries the star."""
+        return notation.hand_texts(state, table, seat)
+
+    def record_move(
+        self, state: State, table: int, action: int
+    ) -> tuple[str, str, npt.NDArray[np.int8]]:
+        """A legal move as a record has it and as others see it (both without the seat), and the
+        cards it takes, ``[54] int8``."""
+        text, cards = notation.move_with_cards(state, table, action)
+        return text, notation.public_text(text), cards
+
+    def read_move(self, state: State, table: int, text: str) -> tuple[int, npt.NDArray[np.int8]]:
+        """Action id and cards ``[54] int8`` of a record's move text (without the seat).
+
+        Raises:
+            NotationError: unreadable.
+            IllegalMoveError: the cards make no set, or the star is on another card.
+        """
+        return notation.read_move(state, table, text)
+
+    def explain_illegal(self, state: State, table: int, action: int) -> str:
+        """Message for an illegal action: seat, move, table in text, what would be legal."""
+        return notation.explain_illegal(state, table, action, self.legal_texts(state, table))
+
+    def render(self, view: View) -> str:
+        """The table as a view's seat may see it, as text."""
+        return render.render_view(view)
+
+    def render_gods_eye(self, state: State) -> str:
+        """WARNING: a table of one with all hands and true roles, as text."""
+        return render.render_gods_eye(state, str(self.rules))
+
+    # --- what is seen ----------------------------------------------------------------------------
+
+    def observe(
+        self, state: State, seats: npt.ArrayLike, tables: npt.ArrayLike | None = None
+    ) -> npt.NDArray[np.int8]:
+        """Observations ``[N, D] int8`` of one seat at each of the tables; fresh memory."""
+        t = self._tables(state, tables)
+        viewer = np.broadcast_to(np.asarray(seats, dtype=np.intp), t.shape)
+        return observation.encode(state, t, viewer, self._constant)
+
+    def state_vector(
+        self, state: State, tables: npt.ArrayLike | None = None
+    ) -> npt.NDArray[np.int8]:
+        """WARNING, god's eye: ``[N, Ds] int8`` with all hands and roles."""
+        return observation.encode_state(state, self._tables(state, tables), self._constant)
+
+    def mask_hidden(
+        self, state: State, seats: npt.ArrayLike, tables: npt.ArrayLike | None = None
+    ) -> State:
+        """Copies of tables without what the given seats may not know."""
+        t = self._tables(state, tables)
+        viewer = np.broadcast_to(np.asarray(seats, dtype=np.intp), t.shape)
+        return hidden.mask_hidden(state, t, viewer)
+
+    def fill_hidden(
+        self, masked: State, seats: npt.ArrayLike, hands: npt.NDArray[np.int8]
+    ) -> State:
+        """Complete states from :meth:`mask_hidden` and guessed hands ``[N, S, 54]``."""
+        viewer = np.broadcast_to(np.asarray(seats, dtype=np.intp), (len(masked),))
+        return hidden.fill_hidden(masked, viewer, hands, self.rules.cards.counts)
+
+    def scores(self, state: State) -> npt.NDArray[np.int64]:
+        """Final scores ``[B, S] int64``; zeros at tables that are not over."""
+        return scoring.final_scores(state)
+
+    def outcome(self, state: State, table: int) -> dict[str, Any]:
+        """True roles, finishing order and scores of a table, as in a record.
+
+        WARNING, god's eye while the hand lasts: the guard is named.
+        """
+
+        def seat(value: int) -> int | None:
+            return None if value == NOBODY else int(value)
+
+        places = state.places[table]
+        order = np.argsort(places, kind="stable")
+        return {
+            "roles": {
+                "emperor": seat(state.emperor[table]),
+                "guard": seat(state.guard[table]),
+                "solo": SOLO_NAMES[state.solo[table]],
+            },
+            "finish": [int(s) for s in order if places[s] > 0],
+            "scores": self.scores(state.take([table]))[0].tolist(),
+        }
+
+    def can_be_void(self, hand_seed: int, redeal: int) -> bool:
+        """Whether a deal could have been void: no seat would have to answer a forced call."""
+        state = State(1)
+        state.seeds[:] = hand_seed
+        state.redeals = redeal
+        self._deal(state, np.zeros(1, np.intp))
+        return roles.nobody_must_call(state, self.rules)

@@ -1,0 +1,272 @@
+"""Legal moves, for many tables at once and never capped.
+
+The hot path of the engine. The sets that one player may play are held as one 25-bit word per row
+(a rank, or jokers alone) and identity flag: which combos of small and big jokers may hang there.
+An answer's number of naturals follows from the size to beat; a lead may take any number from 1 to
+what is held. So ``[N, 2, 14]`` words describe a lead of a thousand sets exactly, and ids are
+written out only when somebody asks (:meth:`Legal.ids`, ragged; :meth:`Legal.dense`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lupai.envs.actions import ACTIONS, CALL, SET, SET_IDENTITY, VERB_ID
+from lupai.envs.cards import NATURAL_RANKS, NUM_KINDS, RANK_B, RANK_R
+from lupai.envs.seats import NOBODY
+from lupai.envs.sets import (
+    ALL_COMBOS,
+    COMBOS,
+    COMBOS_WITH_B,
+    COMBOS_WITH_R,
+    NUM_SETS,
+    PARTS,
+    ROW_JOKERS,
+    ROWS,
+    SET_SIZE,
+    U32,
+    answer_table,
+    fit_table,
+    joker_table,
+    only_table,
+)  # fmt: skip
+
+I64 = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.integer]
+_KEY: Final = 1 << 14  # more than there are action ids; row * _KEY + id sorts by row, then id
+assert ACTIONS.size <= _KEY
+_BITS: Final = np.arange(COMBOS, dtype=np.uint32)
+_VERB_BITS: Final = np.arange(len(VERB_ID), dtype=np.uint32)
+_STAR_COMBOS: Final = np.full(RANK_R + 1, ALL_COMBOS, dtype=np.uint32)
+_STAR_COMBOS[RANK_B], _STAR_COMBOS[RANK_R] = COMBOS_WITH_B, COMBOS_WITH_R
+_NOT_EMPTY: Final = np.uint32(ALL_COMBOS - 1)  # jokers alone are at least one card
+_ABOVE: Final = np.arange(ROWS)[None, :] > np.arange(ROWS)[:, None]  # [standing rank, row]
+
+
+def verb_mask(*verbs: str) -> np.uint32:
+    """Bits of some verbs in :attr:`Legal.verbs`."""
+    return np.uint32(sum(1 << VERB_ID[v] for v in verbs))
+
+
+def set_of_action(actions: Ints) -> Ints:
+    """Set id of ``play`` action ids, flag dropped."""
+    return actions - np.where(actions >= SET_IDENTITY, SET_IDENTITY, SET)
+
+
+@dataclass
+class Legal:
+    """Legal moves of one player at each of N tables.
+
+    Attributes:
+        verbs: ``[N] uint32``, bit ``v`` for verb id ``v``.
+        calls: ``[N, 54] int8``: 1 ``call c``, 2 ``call c open`` and ``call c secret``.
+        combos: ``[N, 2, 14] uint32`` words, without and with the identity flag.
+        held: ``[N, 2, 14] int8`` naturals available in each row; bounds a lead.
+        size: ``[N] int16`` cards of the set to beat, 0 for a lead.
+        flag_cards: cards that the identity flag adds to a set: 1 where it is X, else 0.
+    """
+
+    verbs: U32
+    calls: npt.NDArray[np.int8]
+    combos: U32
+    held: npt.NDArray[np.int8]
+    size: npt.NDArray[np.int16]
+    flag_cards: int = 0
+
+    @classmethod
+    def empty(cls, n: int, flag_cards: int = 0) -> Legal:
+        """No legal move at any of n tables."""
+        return cls(
+            np.zeros(n, np.uint32),
+            np.zeros((n, NUM_KINDS), np.int8),
+            np.zeros((n, 2, ROWS), np.uint32),
+            np.zeros((n, 2, ROWS), np.int8),
+            np.zeros(n, np.int16),
+            flag_cards,
+        )
+
+    def __len__(self) -> int:
+        return len(self.verbs)
+
+    def counts(self) -> I64:
+        """``[N] int64`` number of legal moves."""
+        words = np.bitwise_count(self.combos).astype(np.int64)
+        lead = self.size == 0
+        if lead.any():
+            words[lead, :, :ROW_JOKERS] *= self.held[lead, :, :ROW_JOKERS]
+        sets = words.sum(axis=(1, 2))
+        total: I64 = sets + np.bitwise_count(self.verbs)
+        total += self.calls.sum(axis=1, dtype=np.int64)
+        return total
+
+    def _keys(self) -> I64:
+        """``row * _KEY + id`` of every legal move, ascending."""
+        row, verb = np.nonzero((self.verbs[:, None] >> _VERB_BITS) & 1)
+        parts = [row * _KEY + verb]
+        if self.calls.any():
+            row, kind = np.nonzero(self.calls == 1)
+            parts.append(row * _KEY + CALL + kind)
+            row, kind = np.nonzero(self.calls == 2)
+            parts.append(row * _KEY + CALL + NUM_KINDS + kind)
+            parts.append(row * _KEY + CALL + 2 * NUM_KINDS + kind)
+        place = np.flatnonzero(self.combos)
+        if place.size:
+            entry, combo = np.nonzero((self.combos.reshape(-1)[place, None] >> _BITS) & 1)
+            place = place[entry]
+            row, rest = np.divmod(place, 2 * ROWS)
+            flag, rank = np.divmod(rest, ROWS)
+            n = self.size[row] - combo // 5 - combo % 5 - flag * self.flag_cards
+            n[rank == ROW_JOKERS] = 0
+            grow = np.flatnonzero((self.size[row] == 0) & (rank < ROW_JOKERS))
+            if grow.size:  # a lead: one id for each number of naturals
+                n[grow] = 1
+                times = np.ones(len(n), np.int64)
+                times[grow] = self.held.reshape(-1)[place[grow]]
+                first = np.cumsum(times) - times
+                index = np.repeat(np.arange(len(n)), times)
+                within = np.arange(len(index)) - first[index]
+                row, flag, rank, combo = row[index], flag[index], rank[index], combo[index]
+                n = n[index] + within
+            natural = rank * (16 * COMBOS) + (n - 1) * COMBOS + combo
+            alone = NATURAL_RANKS * 16 * COMBOS + (combo + COMBOS - 1) % COMBOS
+            ids = np.where(n == 0, alone, natural) + np.where(flag == 1, SET_IDENTITY, SET)
+            parts.append(row * _KEY + ids)
+        keys = np.concatenate(parts).astype(np.int64, copy=False)
+        keys.sort()
+        return keys
+
+    def ids(self) -> tuple[npt.NDArray[np.int32], I64]:
+        """All legal ids, ragged.
+
+        Returns:
+            ``(flat [total] int32, offsets [N + 1] int64)``; row i has
+            ``flat[offsets[i]:offsets[i + 1]]``, ascending.
+        """
+        keys = self._keys()
+        rows = keys >> 14
+        offsets = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(np.bincount(rows, minlength=len(self)), out=offsets[1:])
+        return (keys & (_KEY - 1)).astype(np.int32), offsets
+
+    def dense(self) -> npt.NDArray[np.int8]:
+        """``[N, A] int8`` mask, 1 where legal."""
+        keys = self._keys()
+        mask = np.zeros((len(self), ACTIONS.size), np.int8)
+        mask[keys >> 14, keys & (_KEY - 1)] = 1
+        return mask
+
+    def contains(self, actions: Ints) -> npt.NDArray[np.bool_]:
+        """``[N] bool``: whether one id per table is legal."""
+        a = actions.astype(np.int64)
+        row = np.arange(len(a))
+        verb = (self.verbs >> np.clip(a, 0, 31).astype(np.uint32)) & 1
+        ok: npt.NDArray[np.bool_] = (a >= 0) & (a < CALL) & (verb == 1)
+        call = (a >= CALL) & (a < SET)
+        if call.any():
+            way, kind = np.divmod(np.where(call, a - CALL, 0), NUM_KINDS)
+            ok |= call & (self.calls[row, kind] == np.where(way == 0, 1, 2))
+        play = (a >= SET) & (a < ACTIONS.size)
+        if play.any():
+            flag = (a >= SET_IDENTITY).astype(np.int64)
+            parts = PARTS[np.where(play, set_of_action(a), 0)].astype(np.int64)
+            rank, n, b, r = parts.T
+            bit = (self.combos[row, flag, rank] >> (b * 5 + r).astype(np.uint32)) & 1
+            size = n + b + r + flag * self.flag_cards
+            fits = np.where(self.size == 0, n <= self.held[row, flag, rank], size == self.size)
+            ok |= play & (bit == 1) & (fits | ((n == 0) & (self.size == 0)))
+        return ok
+
+    def take(self, rows: Ints) -> Legal:
+        """Legal moves of some of the tables."""
+        return Legal(
+            self.verbs[rows], self.calls[rows], self.combos[rows], self.held[rows],
+            self.size[rows], self.flag_cards,
+        )  # fmt: skip
+
+    def put(self, rows: Ints, other: Legal) -> None:
+        """Overwrite the legal moves of some of the tables."""
+        for name in ("verbs", "calls", "combos", "held", "size"):
+            getattr(self, name)[rows] = getattr(other, name)
+
+
+def play_moves(
+    ranks: npt.NDArray[np.int8],
+    identity_rank: Ints,
+    standing: Ints,
+    verbs: U32,
+) -> Legal:
+    """Legal moves in a trick.
+
+    Args:
+        ranks: ``[N, 15] int8`` cards held by rank.
+        identity_rank: ``[N]`` rank of the identity card where the player holds it and it is still
+            hidden, else -1.
+        standing: ``[N]`` action id of the set to beat, -1 for a lead.
+        verbs: ``[N] uint32`` words allowed beside the sets (pass, yield, claim).
+    """
+    legal = Legal.empty(len(ranks))
+    legal.verbs = verbs.astype(np.uint32)
+    row = np.arange(len(ranks))
+    hides = identity_rank >= 0
+    plain = ranks
+    if hides.any():  # without the flag the identity card stays in the hand
+        plain = ranks.copy()
+        plain[row[hides], identity_rank[hides]] -= 1
+
+    lead = standing == NOBODY
+    beaten = np.where(lead, 0, set_of_action(standing))
+    size = np.where(lead, 0, SET_SIZE[beaten]).astype(np.int16)
+    legal.size = size
+    above = _ABOVE[PARTS[beaten, 0]] | lead[:, None]
+    combo = np.where(lead, 0, PARTS[beaten, 2] * 5 + PARTS[beaten, 3])
+    answer = answer_table()[0][combo]  # a lead answers the empty combo, which allows all
+
+    legal.combos[:, 0] = _rows(plain, plain, size, answer, above)
+    legal.held[:, 0, :NATURAL_RANKS] = plain[:, :NATURAL_RANKS]
+    if hides.any():
+        i = np.flatnonzero(hides)
+        rank = identity_rank[i]
+        stars = _rows(plain[i], ranks[i], size[i], answer[i] & _STAR_COMBOS[rank], above[i])
+        natural = rank < NATURAL_RANKS
+        if natural.any():  # a natural identity card is of one rank only
+            j = i[natural]
+            own = _rows(ranks[j], ranks[j], size[j], answer[j], above[j])
+            keep = np.arange(ROWS)[None, :] == rank[natural][:, None]
+            stars[natural] = np.where(keep, own, np.uint32(0))
+        legal.combos[i, 1] = stars
+        legal.held[i, 1, :NATURAL_RANKS] = np.where(
+            np.arange(NATURAL_RANKS)[None, :] == rank[:, None],
+            ranks[i, :NATURAL_RANKS],
+            plain[i, :NATURAL_RANKS],
+        )
+    return legal
+
+
+def _rows(
+    naturals: npt.NDArray[np.int8],
+    jokers: npt.NDArray[np.int8],
+    size: npt.NDArray[np.int16],
+    answer: U32,
+    above: npt.NDArray[np.bool_],
+) -> U32:
+    """Words ``[N, 14]`` of one flag: joker combos held, that answer, and that make the size."""
+    have = joker_table()[jokers[:, RANK_B], jokers[:, RANK_R]] & answer
+    lead = (size == 0)[:, None]
+    count = naturals[:, :NATURAL_RANKS]
+    fits = np.where(
+        lead,
+        np.where(count > 0, np.uint32(ALL_COMBOS), np.uint32(0)),
+        fit_table()[size[:, None], count],
+    )
+    words = np.empty((len(size), ROWS), np.uint32)
+    words[:, :ROW_JOKERS] = np.where(above[:, :ROW_JOKERS], fits & have[:, None], np.uint32(0))
+    alone = np.where(lead[:, 0], _NOT_EMPTY, only_table()[size])
+    words[:, ROW_JOKERS] = alone & have
+    return words
+
+
+assert NUM_SETS == SET_IDENTITY - SET

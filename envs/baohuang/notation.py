@@ -1,0 +1,176 @@
+"""Moves of Baohuang as text: suit-free for people, with the very cards in records."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY, Move
+from lupai.envs.baohuang import play
+from lupai.envs.baohuang.legal import Ints
+from lupai.envs.baohuang.state import PHASE_NAMES, State
+from lupai.envs.cards import (
+    KIND_B,
+    KIND_R,
+    KIND_TEXTS,
+    NATURAL_RANKS,
+    NUM_KINDS,
+    NUM_RANKS,
+    RANK_OF_KIND,
+    cards_of_counts,
+    parse_cards,
+    shorten,
+)  # fmt: skip
+from lupai.envs.errors import IllegalMoveError, NotationError
+from lupai.envs.seats import NOBODY
+from lupai.envs.sets import MAX_JOKERS, MAX_NATURALS, ROW_JOKERS, CardSet
+
+I8 = npt.NDArray[np.int8]
+
+
+def identity_rank(state: State, table: int) -> int | None:
+    """Rank of the called card at a table, None before there is one."""
+    kind = int(state.identity_kind[table])
+    return int(RANK_OF_KIND[kind]) if kind >= 0 else None
+
+
+def text_order(action: int) -> tuple[int, ...]:
+    """Sort key of the ``lupai legal`` contract: verbs, calls, then sets by size, rank, small
+    jokers, big jokers, unstarred before starred."""
+    if action < SET:
+        return (0, action)
+    c = ACTIONS.decode(action).cards
+    assert c is not None
+    return (1, c.size, c.rank, c.b, c.r, c.x, int(c.starred))
+
+
+def texts(state: State, table: int, ids: npt.NDArray[np.int32]) -> list[str]:
+    """Texts of action ids of the acting player, in the order of the contract."""
+    identity = identity_rank(state, table)
+    return [ACTIONS.text(a, identity) for a in sorted(ids.tolist(), key=text_order)]
+
+
+def action_of(state: State, table: int, text: str) -> int:
+    """Action id of a move text for the acting player of a table.
+
+    Raises:
+        NotationError: unreadable.
+        IllegalMoveError: the star is not on the identity card.
+    """
+    move = ACTIONS.parse(text)
+    action = ACTIONS.encode(move)
+    if move.cards is not None and move.cards.starred:
+        identity = identity_rank(state, table)
+        if identity is None or _star_misplaced(action, identity, text):
+            raise IllegalMoveError(
+                f"seat {state.actor[table]}: {text!r}: the star is not on the identity card"
+            )
+    return action
+
+
+def _star_misplaced(action: int, identity: int, text: str) -> bool:
+    try:
+        return ACTIONS.text(action, identity) != text
+    except ValueError:  # the set holds no card of that rank
+        return True
+
+
+def explain_illegal(state: State, table: int, action: int, legal: list[str]) -> str:
+    """Message for an illegal action: seat, move, table in text, what would be legal."""
+    seat = int(state.actor[table])
+    identity = identity_rank(state, table)
+    try:
+        move = f"{ACTIONS.text(action, identity)!r} (action {action})"
+    except ValueError:
+        move = f"action {action}"
+    shown = ", ".join(legal[:12]) + (f", … ({len(legal)} in all)" if len(legal) > 12 else "")
+    where = f"phase {PHASE_NAMES[state.phase[table]]}"
+    standing = int(state.standing[table])
+    if standing != NOBODY:
+        beat = ACTIONS.text(standing, identity).removeprefix("play ")
+        where += f", to beat: {beat} of seat {state.owner[table]}, circle {state.circle[table]}"
+    hand = " ".join(hand_texts(state, table, seat))
+    return f"seat {seat}: {move} is illegal ({where}; hand: {hand}); legal: {shown}"
+
+
+def hand_texts(state: State, table: int, seat: int) -> list[str]:
+    """Cards of a seat, ascending; the still hidden identity card carries the star."""
+    cards = cards_of_counts(state.hands[table, seat])
+    if state.identity_seat[table] == seat:
+        kind = KIND_TEXTS[int(state.identity_kind[table])]
+        if kind in cards:
+            cards[cards.index(kind)] += "*"
+    return cards
+
+
+def move_with_cards(state: State, table: int, action: int) -> tuple[str, I8]:
+    """Record text of a legal move (without the seat), and the cards it takes, ``[54] int8``."""
+    if action < SET:
+        return ACTIONS.text(action), np.zeros(NUM_KINDS, np.int8)
+    took = play.cards_of_play(state, np.array([table]), np.array([action]))[0]
+    cards = cards_of_counts(took)
+    if action >= SET_IDENTITY:
+        kind = KIND_TEXTS[int(state.identity_kind[table])]
+        cards[cards.index(kind)] += "*"
+    return "play " + " ".join(cards), took
+
+
+def public_text(record_text: str) -> str:
+    """What others see of a move: a secret call reads as a call."""
+    return record_text.removesuffix(" secret") if record_text.startswith("call ") else record_text
+
+
+def read_move(state: State, table: int, text: str) -> tuple[int, I8]:
+    """Action id and cards ``[54] int8`` of a record's move text (without the seat).
+
+    Raises:
+        NotationError: unreadable.
+        IllegalMoveError: the cards make no set, or the star is on another card.
+    """
+    if not text.startswith("play "):
+        return ACTIONS.encode(ACTIONS.parse(text)), np.zeros(NUM_KINDS, np.int8)
+    cards = parse_cards(text.removeprefix("play "))
+    kinds = np.array([kind for kind, _ in cards], dtype=np.intp)
+    ranks = RANK_OF_KIND[kinds]
+    naturals = ranks[ranks < NATURAL_RANKS]
+    b, r = int((kinds == KIND_B).sum()), int((kinds == KIND_R).sum())
+    stars = [kind for kind, starred in cards if starred]
+    if len(set(naturals.tolist())) > 1:
+        raise IllegalMoveError(f"{shorten(text)!r}: two natural ranks do not mix in a set")
+    if len(naturals) > MAX_NATURALS or max(b, r) > MAX_JOKERS or len(stars) > 1:
+        raise NotationError(f"{shorten(text)!r}: more cards or stars than there are")
+    if stars and stars[0] != state.identity_kind[table]:
+        raise IllegalMoveError(f"{shorten(text)!r}: the star is not on the identity card")
+    rank = int(naturals[0]) if naturals.size else ROW_JOKERS
+    played = CardSet(rank, len(naturals), b, r, starred=bool(stars))
+    counts = np.bincount(kinds, minlength=NUM_KINDS).astype(np.int8)
+    return ACTIONS.encode(Move("play", cards=played)), counts
+
+
+def check_cards(state: State, t: Ints, actions: Ints, cards: I8) -> None:
+    """Check that the very cards of ``play`` actions are held and make the set.
+
+    Raises:
+        IllegalMoveError: names the seat and the card.
+    """
+    for i in np.flatnonzero(actions >= SET):
+        table, action = int(t[i]), int(actions[i])
+        seat = int(state.actor[table])
+        usual = play.cards_of_play(state, t[i : i + 1], actions[i : i + 1])[0]
+        by_rank = [
+            np.bincount(RANK_OF_KIND, weights=c, minlength=NUM_RANKS) for c in (usual, cards[i])
+        ]
+        if (by_rank[0] != by_rank[1]).any():
+            raise IllegalMoveError(f"seat {seat}: the cards do not make the set")
+        free = state.hands[table, seat].copy()
+        if state.identity_seat[table] == seat:
+            kind = int(state.identity_kind[table])
+            free[kind] -= action < SET_IDENTITY
+            if action >= SET_IDENTITY and cards[i, kind] == 0:
+                raise IllegalMoveError(f"seat {seat}: a starred play holds {KIND_TEXTS[kind]}")
+        short = np.flatnonzero((cards[i] > free) | (cards[i] < 0))
+        if short.size:
+            k = int(short[0])
+            raise IllegalMoveError(
+                f"seat {seat} plays {cards[i, k]} of {KIND_TEXTS[k]} and has {free[k]} for it"
+            )

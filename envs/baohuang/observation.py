@@ -1,0 +1,270 @@
+"""What a seat sees, as one flat ``int8`` vector, for all presets and phases.
+
+Seats are counted from the observer: 0 is himself, 1 his 下家, and so on. Everything the seat knows
+is in it and nothing else: :func:`encode` reads hidden fields only where the observer may know
+them, so a state from which :mod:`lupai.envs.baohuang.hidden` removed them gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lupai.envs.actions import ACTIONS, CALL, SET_IDENTITY, VERBS
+from lupai.envs.baohuang.hidden import known_roles
+from lupai.envs.baohuang.legal import Ints, set_of_action
+from lupai.envs.baohuang.rules import Rules
+from lupai.envs.baohuang.state import (
+        PHASE_NAMES,
+    RECENT,
+    SEATS,
+    Phase,
+    Said,
+    State,
+)  # fmt: skip
+from lupai.envs.cards import NUM_KINDS
+from lupai.envs.layout import Layout, Section
+from lupai.envs.seats import NOBODY, members
+from lupai.envs.sets import PARTS, ROWS
+
+I8 = npt.NDArray[np.int8]
+
+OPTION_FIELDS: Final = (
+    "roles_by", "guard_by", "guard_card", "grab", "forced_call", "tribute_on_cede", "declare",
+    "open_solo", "oppose", "doubling", "votes_needed", "abandon_penalty", "yield", "claim",
+    "pass_scope", "hold_sixes", "three_twos_beat_big", "end",
+)  # fmt: skip
+_OPTION_VALUES: Final = {
+    "called_card": 0, "marks": 1, "marked_small_joker": 1, "ordinary": 0, "supreme": 1,
+    "set": 0, "trick": 1, "last_player": 0, "camp_out": 1, "decided": 2,
+}  # fmt: skip
+EVENT_FIELDS: Final = (
+    *(f"seat_{i}" for i in range(SEATS)),
+    *VERBS, "call", "play",
+    *(f"rank_{i}" for i in range(ROWS - 1)), "jokers_only", "n", "b", "r", "identity",
+)  # fmt: skip
+_SEAT_AXIS: Final = "seat from the observer"
+
+_PUBLIC: Final = (
+    Section("phase", (len(PHASE_NAMES),), f"one-hot of {', '.join(PHASE_NAMES)}"),
+    Section("actor", (SEATS,), "who is asked", axes=_SEAT_AXIS),
+    Section("crown", (SEATS,), "who holds R*, until it is played the emperor", axes=_SEAT_AXIS),
+    Section("first_holder", (SEATS,), "who was dealt R*", axes=_SEAT_AXIS),
+    Section("said", (SEATS, len(Said)), "public answers before play: "
+            + ", ".join(s.name.lower() for s in Said), axes=f"{_SEAT_AXIS}; answer"),
+    Section("called_kind", (NUM_KINDS,), "one-hot of the called card", axes="card kind"),
+    Section("shown", (NUM_KINDS,), "copies shown by the emperor with his call", high=8,
+            axes="card kind"),
+    Section("role_public", (1,), "1 when it is public who is guard, or that nobody is"),
+    Section("multiplier", (1,), "m of the scores", high=8),
+    Section("declared", (1,), "1 when the guard declared before the first lead"),
+    Section("votes", (1,), "votes so far in the running poll", high=3),
+    Section("hand_sizes", (SEATS,), "cards held", high=64, axes=_SEAT_AXIS),
+    Section("played", (SEATS, NUM_KINDS), "cards played so far", high=4,
+            axes=f"{_SEAT_AXIS}; card kind"),
+    Section("places", (SEATS, SEATS), "one-hot of the finishing place, none while in",
+            axes=f"{_SEAT_AXIS}; place 1..5"),
+    Section("standing", (ROWS,), "one-hot of the rank of the set to beat, the last for jokers "
+            "alone; none: a lead", axes="rank"),
+    Section("standing_cards", (4,), "its naturals, small jokers, big jokers, X", high=16),
+    Section("owner", (SEATS,), "who played it", axes=_SEAT_AXIS),
+    Section("owner_out", (1,), "1 when it was his last set (底牌)"),
+    Section("circle", (2,), "one-hot of circle 1, 2"),
+    Section("passed", (SEATS,), "passed this set", axes=_SEAT_AXIS),
+    Section("yielded", (SEATS,), "yielded (让牌) to this set", axes=_SEAT_AXIS),
+    Section("claimed", (SEATS,), "claimed the lead (申请接风)", axes=_SEAT_AXIS),
+    Section("left_trick", (SEATS,), "out of the trick by pass_scope=trick", axes=_SEAT_AXIS),
+    Section("redeals", (1,), "void deals before this one", high=100),
+    Section("deck", (NUM_KINDS,), "copies in the game", high=4, axes="card kind"),
+    Section("options", (len(OPTION_FIELDS),), "rules: " + ", ".join(OPTION_FIELDS)
+            + "; -1 where an option has no meaning; abandon_penalty divided by 4", high=100,
+            low=-1),
+    Section("recent", (RECENT, len(EVENT_FIELDS)), "latest moves, newest first: "
+            + ", ".join(EVENT_FIELDS) + "; a secret call reads as a call", high=16,
+            axes="move; field"),
+)  # fmt: skip
+_SEAT_ROLES: Final = Section(
+    "seat_roles", (SEATS, 3), "roles the observer knows: emperor, guard, rebel; none: unknown",
+    axes=f"{_SEAT_AXIS}; role",
+)  # fmt: skip
+
+OBSERVATION: Final = Layout(
+    "baohuang observation",
+    1,
+    (
+        Section("own_hand", (NUM_KINDS,), "own cards", high=4, axes="card kind"),
+        Section("own_identity", (1,), "1 when the still hidden identity card is in the own hand"),
+        Section("own_marked_b", (1,), "1 when dealt the marked small joker B*"),
+        _SEAT_ROLES,
+        Section("solo", (3,), "the emperor is known to be alone: grab, open, secret"),
+        *_PUBLIC,
+    ),
+)
+STATE: Final = Layout(
+    "baohuang state",
+    1,
+    (
+        Section("hands", (SEATS, NUM_KINDS), "all hands", high=4, axes="seat; card kind"),
+        Section("roles", (SEATS, 3), "true roles: emperor, guard, rebel", axes="seat; role"),
+        Section("solo", (3,), "true solo: grab, open, secret"),
+        Section("identity_seat", (SEATS,), "who holds the still hidden identity card", axes="seat"),
+        Section("marked_b", (SEATS,), "who was dealt B*", axes="seat"),
+        *_PUBLIC,
+    ),
+)
+
+
+def _event_table() -> I8:
+    """``[A + 1, fields after the seat] int8``; the last row, no move, is zero."""
+    names = EVENT_FIELDS[SEATS:]
+    table = np.zeros((ACTIONS.size + 1, len(names)), np.int8)
+    table[np.arange(len(VERBS)), np.arange(len(VERBS))] = 1
+    for kind in range(NUM_KINDS):
+        row = table[CALL + kind]
+        row[names.index("call")] = 1
+        if kind < 52:
+            row[names.index("rank_0") + kind // 4] = 1
+        else:
+            row[names.index("jokers_only")] = 1
+            row[names.index("b" if kind == 52 else "r")] = 1
+    for name in ("set", "set_identity"):
+        ids = ACTIONS.offsets[name] + np.arange(dict(ACTIONS.blocks)[name])
+        parts = PARTS[: len(ids)]
+        table[ids, names.index("play")] = 1
+        table[ids, names.index("rank_0") + parts[:, 0]] = 1
+        table[ids[:, None], names.index("n") + np.arange(3)] = parts[:, 1:]
+        table[ids, names.index("identity")] = name == "set_identity"
+    return table
+
+
+_EVENTS: Final = _event_table()
+
+
+def option_vector(rules: Rules) -> I8:
+    """Options as small numbers, in the order of :data:`OPTION_FIELDS`."""
+    dump: dict[str, Any] = rules.model_dump(by_alias=True)
+    out = np.zeros(len(OPTION_FIELDS), np.int8)
+    for i, name in enumerate(OPTION_FIELDS):
+        value = dump[name]
+        if value is None:
+            out[i] = -1
+        elif name == "abandon_penalty":
+            out[i] = min(value // 4, 100)
+        else:
+            out[i] = _OPTION_VALUES[value] if isinstance(value, str) else int(value)
+    return out
+
+
+class _Writer:
+    """Writes sections of N vectors."""
+
+    def __init__(self, layout: Layout, n: int) -> None:
+        self.layout = layout
+        self.out = np.zeros((n, layout.size), np.int8)
+        self.rows = np.arange(n)
+
+    def put(self, name: str, value: Any) -> None:
+        """Whole section ``[N, length]``."""
+        self.out[:, self.layout.slice(name)] = value
+
+    def one_hot(self, name: str, index: Ints) -> None:
+        """Set entry ``index[i]``; a negative index sets none."""
+        column = index.astype(np.intp) + self.layout.offsets[name]
+        if (index >= 0).all():
+            self.out[self.rows, column] = 1
+        else:
+            i = np.flatnonzero(index >= 0)
+            self.out[i, column[i]] = 1
+
+
+def _relative(seat: Ints, viewer: Ints) -> Ints:
+    return np.where(seat >= 0, (seat - viewer) % SEATS, NOBODY)
+
+
+def _write_public(w: _Writer, state: State, t: Ints, viewer: Ints, constant: I8) -> None:
+    order = (viewer[:, None] + np.arange(SEATS)) % SEATS
+    column = t[:, None]
+    count = len(t)
+    w.one_hot("phase", state.phase[t])
+    for name in ("actor", "crown", "first_holder", "owner"):
+        w.one_hot(name, _relative(getattr(state, name)[t], viewer))
+    said = (state.said[column, order][:, :, None] >> np.arange(len(Said))) & 1
+    w.put("said", said.reshape(count, -1))
+    w.one_hot("called_kind", state.identity_kind[t])
+    w.put("shown", state.shown[t])
+    w.put("role_public", state.public[t][:, None])
+    for name in ("multiplier", "declared", "votes", "redeals"):
+        w.put(name, getattr(state, name)[t][:, None])
+    w.put("hand_sizes", state.sizes[column, order])
+    w.put("played", state.played[column, order].reshape(count, -1))
+    places = state.places[column, order][:, :, None] == np.arange(1, SEATS + 1)
+    w.put("places", places.reshape(count, -1))
+    standing = state.standing[t].astype(np.int64)
+    there = standing != NOBODY
+    if there.any():
+        parts = PARTS[np.where(there, set_of_action(standing), 0)]
+        w.one_hot("standing", np.where(there, parts[:, 0], NOBODY))
+        cards = np.zeros((count, 4), np.int8)
+        cards[:, :3] = parts[:, 1:] * there[:, None]
+        cards[:, 3] = there & (standing >= SET_IDENTITY)
+        w.put("standing_cards", cards)
+        w.put(
+            "owner_out",
+            (there & ((state.alive[t] >> np.maximum(state.owner[t], 0)) & 1 == 0))[:, None],
+        )
+    w.one_hot("circle", state.circle[t] - 1)
+    seats_of = members(SEATS)
+    for name in ("passed", "yielded", "claimed", "left_trick"):
+        w.put(name, seats_of[getattr(state, name)[t][:, None], order])
+    start = w.layout.offsets["deck"]
+    w.out[:, start : start + len(constant)] = constant
+
+    age = (state.moves[t][:, None] - 1 - np.arange(RECENT)) % RECENT
+    recent = state.recent[column, age]
+    seat, action = recent[:, :, 0], recent[:, :, 1]
+    events = np.empty((count, RECENT, len(EVENT_FIELDS)), np.int8)
+    known = seat >= 0
+    events[:, :, :SEATS] = ((seat - viewer[:, None]) % SEATS)[:, :, None] == np.arange(SEATS)
+    events[:, :, :SEATS] *= known[:, :, None]
+    events[:, :, SEATS:] = _EVENTS[np.where(known, action, ACTIONS.size)]
+    w.put("recent", events.reshape(count, -1))
+
+
+def constants(rules: Rules) -> I8:
+    """The sections ``deck`` and ``options``, which are adjacent and the same in every state."""
+    return np.concatenate([rules.cards.counts, option_vector(rules)])
+
+
+def encode(state: State, t: Ints, viewer: Ints, constant: I8) -> I8:
+    """Observations ``[N, D] int8`` of seats ``viewer`` at tables ``t``."""
+    w = _Writer(OBSERVATION, len(t))
+    w.put("own_hand", state.hands[t, viewer])
+    w.put("own_identity", (state.identity_seat[t] == viewer)[:, None])
+    w.put("own_marked_b", (state.marked_b[t] == viewer)[:, None])
+    roles, solo = known_roles(state, t, viewer)
+    order = (viewer[:, None] + np.arange(SEATS)) % SEATS
+    w.put("seat_roles", roles[w.rows[:, None], order].reshape(len(t), -1))
+    w.one_hot("solo", solo - 1)
+    _write_public(w, state, t, viewer, constant)
+    return w.out
+
+
+def encode_state(state: State, t: Ints, constant: I8) -> I8:
+    """WARNING, god's eye: everything at tables ``t``, ``[N, Ds] int8``, seats absolute."""
+    w = _Writer(STATE, len(t))
+    w.put("hands", state.hands[t].reshape(len(t), -1))
+    crowned = (state.emperor[t] != NOBODY)[:, None]
+    is_emperor = np.arange(SEATS) == state.emperor[t][:, None]
+    is_guard = np.arange(SEATS) == state.guard[t][:, None]
+    roles = np.stack([is_emperor, is_guard, crowned & ~is_emperor & ~is_guard], axis=2)
+    w.put("roles", (roles & crowned[:, :, None]).reshape(len(t), -1))
+    w.one_hot("solo", state.solo[t] - 1)
+    w.one_hot("identity_seat", state.identity_seat[t])
+    w.one_hot("marked_b", state.marked_b[t])
+    _write_public(w, state, t, np.zeros(len(t), np.int64), constant)
+    return w.out
+
+
+assert len(PHASE_NAMES) - 1 == Phase.OVER

@@ -1,0 +1,271 @@
+"""The options of Baohuang: one validated object, and the presets that fix them all.
+
+Sources: S0 (附一, 附二, the section 保皇), S1 (侍卫 game, 青岛保皇), S3 (青岛保皇),
+S4 (威海保皇). docs/rules.md names them, restates the rules and says where they depart
+from a source and why. The default preset is ``qingdao``.
+
+An option that has no meaning under a preset is ``None`` there (a dash in the table of the docs)
+and cannot be set. Rules print as one string that reads back: ``qingdao`` or
+``qingdao;pass_scope=trick;yield=false``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from functools import cached_property
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from lupai.envs.cards import Deck, four_packs, make_deck
+from lupai.envs.deals import MAX_DECK
+from lupai.envs.errors import NotationError, RulesError
+
+Preset = Literal["qingdao", "shiwei", "weihai"]
+
+_MARKS_ONLY: Final = ("open_solo", "oppose", "doubling", "votes_needed", "abandon_penalty")
+_CALLED_ONLY: Final = ("guard_by", "grab", "forced_call", "tribute_on_cede")
+
+_QINGDAO: Final[dict[str, Any]] = {
+    "deck": "full216",
+    "roles_by": "called_card",
+    "guard_by": "called_card",
+    "guard_card": "ordinary",
+    "grab": True,
+    "forced_call": True,
+    "tribute_on_cede": False,
+    "declare": True,
+    "open_solo": None,
+    "oppose": None,
+    "doubling": None,
+    "votes_needed": None,
+    "abandon_penalty": None,
+    "yield": True,
+    "claim": True,
+    "pass_scope": "set",
+    "hold_sixes": False,
+    "three_twos_beat_big": False,
+    "end": "last_player",
+}
+PRESETS: Final[dict[str, dict[str, Any]]] = {
+    "qingdao": _QINGDAO,
+    "shiwei": _QINGDAO
+    | {
+        "guard_card": "supreme",
+        "tribute_on_cede": True,
+        "yield": False,
+        "claim": False,
+        "end": "camp_out",
+    },
+    "weihai": _QINGDAO
+    | dict.fromkeys(_CALLED_ONLY)
+    | {
+        "deck": "weihai165",
+        "roles_by": "marks",
+        "open_solo": True,
+        "oppose": True,
+        "doubling": True,
+        "votes_needed": 2,
+        "abandon_penalty": 12,
+        "yield": False,
+        "claim": False,
+        "hold_sixes": True,
+        "end": "decided",
+    },
+}
+DEFAULT_PRESET: Final = "qingdao"
+MIN_DECK: Final = 10
+
+
+class Rules(BaseModel):
+    """All options of one table. Make one with :func:`load_rules`, which fills in the preset."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+
+    preset: Preset = Field(description="named house rules that fix every other option")
+    deck: Literal["full216", "weihai165"] | tuple[str, ...] = Field(
+        description="cards in play: a named deck, or a list of cards (R* among them)"
+    )
+    roles_by: Literal["called_card", "marks"] = Field(
+        description="roles by a called card, or by the marked jokers 皇 and 保"
+    )
+    guard_by: Literal["called_card", "marked_small_joker"] | None = Field(
+        description="guard holds the fourth copy of the called card, or the marked small joker"
+    )
+    guard_card: Literal["ordinary", "supreme"] = Field(
+        description="the guard's identity card is an ordinary copy, or 特画 above the big joker"
+    )
+    grab: bool | None = Field(description="抢庄: anybody may take the crown and play alone")
+    forced_call: bool | None = Field(description="逼庄 when all five ceded")
+    tribute_on_cede: bool | None = Field(description="贴牌: later ceders add their highest card")
+    declare: bool = Field(description="明保: the guard may show himself before the first lead")
+    open_solo: bool | None = Field(description="明度: anybody may play alone against four")
+    oppose: bool | None = Field(description="反: rebels may double against a hidden guard")
+    doubling: bool | None = Field(description="扭 and 踢")
+    votes_needed: int | None = Field(ge=1, le=3, description="votes that a larger camp needs")
+    abandon_penalty: int | None = Field(
+        ge=0, multiple_of=4, description="弃皇: what the emperor loses when nobody takes the crown"
+    )
+    yield_: bool = Field(alias="yield", description="让牌: keep the right to answer in circle 2")
+    claim: bool = Field(description="申请接风: announce the wish to inherit the lead")
+    pass_scope: Literal["set", "trick"] = Field(description="how long a pass binds")
+    hold_sixes: bool = Field(description="憋6: sixes leave the hand only as its last set")
+    three_twos_beat_big: bool = Field(description="a single R is beaten by exactly 222")
+    end: Literal["last_player", "camp_out", "decided"] = Field(description="when a hand stops")
+
+    @field_validator("deck", mode="before")
+    @classmethod
+    def _deck_is_a_tuple(cls, value: Any) -> Any:
+        return (
+            tuple(value.split(" "))
+            if isinstance(value, str) and " " in value
+            else (tuple(value) if isinstance(value, list) else value)
+        )
+
+    @cached_property
+    def cards(self) -> Deck:
+        """The deck as card codes."""
+        if self.deck == "full216":
+            return four_packs(marked_b=self.needs_marked_b)
+        if self.deck == "weihai165":
+            raise RulesError(
+                "deck: 'weihai165' is not built yet; built: 'full216' or a list of cards"
+            )
+        return make_deck(self.deck)
+
+    @property
+    def needs_marked_b(self) -> bool:
+        """Whether one small joker carries the mark 保."""
+        return self.roles_by == "marks" or self.guard_by == "marked_small_joker"
+
+    def differing(self) -> dict[str, Any]:
+        """Options that differ from the preset, for records: ``{"preset": …, option: value}``."""
+        mine = self.model_dump(by_alias=True)
+        base = PRESETS[self.preset]
+        out: dict[str, Any] = {"preset": self.preset}
+        for name, value in mine.items():
+            if name != "preset" and value != base[name]:
+                out[name] = list(value) if isinstance(value, tuple) else value
+        return out
+
+    def __str__(self) -> str:
+        parts = []
+        for name, value in self.differing().items():
+            if name == "preset":
+                parts.append(str(value))
+            else:
+                text = " ".join(value) if isinstance(value, list) else value
+                parts.append(f"{name}={text if isinstance(text, str) else json.dumps(text)}")
+        return ";".join(parts)
+
+
+OPTION_NAMES: Final = tuple(_QINGDAO)
+
+
+def load_rules(source: Rules | str | dict[str, Any] = DEFAULT_PRESET) -> Rules:
+    """Rules from a preset's name, a rules string, a dict with ``preset`` and options, or Rules.
+
+    Raises:
+        RulesError: unknown preset or option, wrong value, or a combination without sense; names
+            the option and the allowed values.
+    """
+    if isinstance(source, Rules):
+        return source
+    options = _from_string(source) if isinstance(source, str) else source
+    if not isinstance(options, dict):
+        raise RulesError(f"rules {source!r}: give a preset's name, a rules string or a dict")
+    preset = options.get("preset", DEFAULT_PRESET)
+    if not isinstance(preset, str) or preset not in PRESETS:
+        raise RulesError(f"rules: unknown preset {preset!r}; presets: {', '.join(PRESETS)}")
+    for name in options:
+        if name not in OPTION_NAMES and name != "preset":
+            near = difflib.get_close_matches(str(name), OPTION_NAMES, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise RulesError(
+                f"rules: unknown option {name!r}{hint} (options: {', '.join(OPTION_NAMES)})"
+            )
+    try:
+        rules = Rules.model_validate(PRESETS[preset] | options | {"preset": preset})
+    except ValidationError as error:
+        raise RulesError(_explain(error)) from None
+    _check_sense(rules)
+    return rules
+
+
+def _from_string(text: str) -> dict[str, Any]:
+    preset, *pairs = text.split(";")
+    options: dict[str, Any] = {"preset": preset}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise RulesError(f"rules {text!r}: {pair!r} is not option=value")
+        if name in options:
+            raise RulesError(f"rules {text!r}: option {name!r} stands twice")
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options
+
+
+def _explain(error: ValidationError) -> str:
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    allowed = {
+        "literal_error": str(first.get("ctx", {}).get("expected", "")),
+        "bool_type": "true or false",
+    }.get(first["type"], first["msg"])
+    if name == "deck":
+        allowed = "'full216', 'weihai165' or a list of cards"
+    return f"rules: option {name!r} cannot be {first['input']!r}; allowed: {allowed}"
+
+
+def _check_sense(rules: Rules) -> None:
+    by_marks = rules.roles_by == "marks"
+    where = "roles_by=marks" if by_marks else "roles_by=called_card"
+    for name in _CALLED_ONLY if by_marks else _MARKS_ONLY:
+        if getattr(rules, name) is not None:
+            raise RulesError(f"rules: option {name!r} has no meaning with {where}; leave it out")
+    for name in _MARKS_ONLY if by_marks else _CALLED_ONLY:
+        if getattr(rules, name) is None:
+            raise RulesError(f"rules: option {name!r} must be set with {where}")
+    if by_marks and rules.guard_card == "supreme":
+        raise RulesError("rules: guard_card=supreme needs roles_by=called_card; allowed: ordinary")
+    if not by_marks and rules.deck == "weihai165":
+        raise RulesError("rules: deck=weihai165 needs roles_by=marks; allowed: full216 or a list")
+    if isinstance(rules.deck, tuple):
+        try:
+            deck = make_deck(rules.deck)
+        except NotationError as error:
+            raise RulesError(f"rules: option 'deck': {error}") from None
+        if deck.has_marked_b != rules.needs_marked_b:
+            need = "one B*" if rules.needs_marked_b else "no B*"
+            raise RulesError(f"rules: option 'deck' must hold {need} under these rules")
+        if not MIN_DECK <= len(deck) <= MAX_DECK:
+            raise RulesError(
+                f"rules: option 'deck' has {len(deck)} cards; it needs {MIN_DECK} (two for each "
+                f"seat, so that giving R* away leaves one) to {MAX_DECK}"
+            )
+
+
+_BUILT: Final = frozenset(OPTION_NAMES) - {"deck"}
+
+
+def check_built(rules: Rules) -> None:
+    """Refuse, by name, what the engine does not play yet.
+
+    Raises:
+        RulesError: an option has a value other than that of ``qingdao``.
+    """
+    mine = rules.model_dump(by_alias=True)
+    for name in sorted(_BUILT):
+        if mine[name] != _QINGDAO[name]:
+            raise RulesError(
+                f"rules {str(rules)!r}: {name}={mine[name]!r} is not built yet; "
+                f"built: {name}={_QINGDAO[name]!r} (preset qingdao)"
+            )
+    if rules.deck == "weihai165":
+        raise RulesError(
+            "rules: deck=weihai165 is not built yet; built: full216 or a list of cards"
+        )

@@ -1,0 +1,211 @@
+"""Records: one hand per line of JSON, in the notation of docs/formats.md; make, read, verify.
+
+A record is checked by replaying it on the rules engine: it passes only if it is a possible hand.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Final, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lupai.envs.cards import shorten
+from lupai.envs.deals import MAX_VOIDS
+from lupai.envs.errors import LupaiError, RecordError
+from lupai.envs.game import Game, make_game
+
+FORMAT: Final = "lupai/1"
+META: Final = "lupai"  # our own entry in a record's free ``meta``
+META_LAYOUTS: Final = {"action_layout": "actions", "observation_layout": "observation_layout"}
+
+Seat = Annotated[int, Field(ge=0)]
+
+
+class _Roles(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+    emperor: Seat | None
+    guard: Seat | None
+    solo: Literal["grab", "open", "secret"] | None
+
+
+class _Record(BaseModel):
+    """Shape of a record; whether it is a possible hand only a replay can tell."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    format: Literal["lupai/1"]
+    game: Literal["baohuang"]
+    rules: dict[str, Any]
+    seed: Annotated[int, Field(ge=0, lt=1 << 64)] | None
+    start: Seat
+    hands: list[str]
+    moves: list[str]
+    roles: _Roles
+    finish: list[Seat]
+    scores: list[int]
+    redeals: Annotated[int, Field(ge=0, lt=MAX_VOIDS)]
+    players: list[str]
+    meta: dict[str, Any]
+
+
+def make_record(
+    engine: Game,
+    seed: int | None,
+    hands: list[str],
+    start: int,
+    moves: list[str],
+    outcome: dict[str, Any],
+    redeals: int,
+    players: list[str] | None = None,
+) -> dict[str, Any]:
+    """Record with its fields in the order of the format; layout hashes and rules go into meta."""
+    return {
+        "format": FORMAT,
+        "game": engine.game,
+        "rules": engine.rules.differing(),
+        "seed": seed,
+        "start": start,
+        "hands": list(hands),
+        "moves": list(moves),
+        **outcome,
+        "redeals": redeals,
+        "players": list(players) if players is not None else ["unknown"] * engine.seats,
+        "meta": {META: provenance(engine)},
+    }
+
+
+def provenance(engine: Game) -> dict[str, str]:
+    """Rules string and layout hashes, for records, checkpoints and evaluations."""
+    layouts = {key: getattr(engine, name).hash for key, name in META_LAYOUTS.items()}
+    return {"rules": str(engine.rules), **layouts}
+
+
+def dump_record(record: dict[str, Any]) -> str:
+    """One line of JSON, without the line end."""
+    return json.dumps(record, ensure_ascii=False)
+
+
+def load_record(line: str) -> dict[str, Any]:
+    """Read one line and check the shape of it.
+
+    Raises:
+        RecordError: no JSON, a missing, unknown or ill-typed field; names the field.
+    """
+    try:
+        data = json.loads(line, parse_constant=_no_constant, object_pairs_hook=_no_twins)
+    except RecursionError:
+        raise RecordError("no JSON: nested too deeply") from None
+    except ValueError as error:
+        raise RecordError(f"no JSON: {error} in {shorten(line.strip())!r}") from None
+    if not isinstance(data, dict):
+        raise RecordError(f"a record is a JSON object, not {shorten(line.strip())!r}")
+    try:
+        _Record.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(p) for p in first["loc"])
+        why = first["msg"][0].lower() + first["msg"][1:]
+        if first["type"] == "extra_forbidden":
+            why = "unknown field"
+        elif first["type"] != "missing":
+            why += f", not {shorten(repr(first['input']))}"
+        raise RecordError(f"field {field!r}: {why}") from None
+    return data
+
+
+def _no_constant(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in out:
+            raise ValueError(f"field {key!r} stands twice")
+        out[key] = value
+    return out
+
+
+def verify_record(record: dict[str, Any], engine: Game | None = None) -> list[str]:
+    """Replay a record of :func:`load_record`; it must be a possible, finished hand.
+
+    Args:
+        engine: engine to use if it has the record's rules, to spare building one.
+
+    Returns:
+        Notes that are no faults (another version's layout hashes).
+
+    Raises:
+        RecordError: not a possible hand; names the move number and what was wrong.
+    """
+    try:
+        if engine is None or not _plays(engine, record):
+            engine = make_game(record["game"], record["rules"])
+        state = engine.reset_hands(record["hands"], record["start"])
+    except LupaiError as error:
+        raise RecordError(str(error)) from None
+    notes = _check_meta(record, engine)
+    _check_deal(record, engine)
+    for number, move in enumerate(record["moves"], 1):
+        try:
+            if state.over[0]:
+                raise RecordError("the hand is over before this move")
+            seat, _, text = move.partition(" ")
+            if seat != str(int(state.actor[0])):
+                raise RecordError(f"seat {state.actor[0]} is asked")
+            action, cards = engine.read_move(state, 0, text)
+            engine.step(state, [action], cards=cards[None])
+        except LupaiError as error:
+            raise RecordError(f"move {number} {shorten(move)!r}: {error}") from None
+    if not state.over[0]:
+        count = len(record["moves"])
+        raise RecordError(f"after {count} moves the hand goes on, seat {state.actor[0]} is asked")
+    if state.void[0] and record["seed"] is not None and record["redeals"] + 1 < MAX_VOIDS:
+        raise RecordError("the deal is void, so it would have been dealt anew")
+    for field, value in engine.outcome(state, 0).items():
+        if record[field] != value:
+            raise RecordError(f"field {field!r}: {record[field]}, but the moves give {value}")
+    if len(record["players"]) != engine.seats:
+        raise RecordError(f"field 'players': {len(record['players'])} names, not {engine.seats}")
+    return notes
+
+
+def _plays(engine: Game, record: dict[str, Any]) -> bool:
+    return bool(engine.game == record["game"] and engine.rules.differing() == record["rules"])
+
+
+def _check_meta(record: dict[str, Any], engine: Game) -> list[str]:
+    """Compare our entry in ``meta``, if there is one, with this version."""
+    theirs = record["meta"].get(META, {})
+    if not isinstance(theirs, dict):
+        raise RecordError(f"field 'meta.{META}': not an object")
+    mine = provenance(engine)
+    rules = theirs.get("rules", mine["rules"])
+    if rules != mine["rules"]:
+        raise RecordError(
+            f"field 'meta.{META}.rules' {shorten(repr(rules))} contradicts 'rules', {mine['rules']}"
+        )
+    return [
+        f"written with {key} {shorten(str(theirs[key]))}, this version has {mine[key]}"
+        for key in META_LAYOUTS
+        if key in theirs and theirs[key] != mine[key]
+    ]
+
+
+def _check_deal(record: dict[str, Any], engine: Game) -> None:
+    """With a seed the hands must be the ones it deals, after voids that could have happened."""
+    seed, redeals = record["seed"], record["redeals"]
+    if seed is None:
+        return
+    hands, start = engine.dealt_hands(seed, redeals)
+    mine = engine.parse_deal(hands, start)
+    if start != record["start"]:
+        raise RecordError(f"field 'start': {record['start']}, but seed {seed} starts at {start}")
+    theirs = engine.parse_deal(record["hands"], record["start"])
+    wrong = np.flatnonzero((mine != theirs).any(axis=1))
+    if wrong.size:
+        raise RecordError(f"field 'hands': seed {seed} deals another hand to seat {wrong[0]}")
+    for redeal in range(redeals):
+        if not engine.can_be_void(seed, redeal):
+            raise RecordError(f"field 'redeals': deal {redeal} of seed {seed} cannot be void")

@@ -1,0 +1,84 @@
+"""What an install must bring, from a checkout or from the wheel."""
+
+import importlib.metadata
+import importlib.resources
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import lupai
+
+pytestmark = pytest.mark.smoke
+
+ROOT = Path(__file__).resolve().parents[1]
+in_checkout = pytest.mark.skipif(
+    not (ROOT / "src" / "lupai").is_dir(), reason="compares with files that only a checkout has"
+)
+
+
+def setuptools_settings():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+
+
+@in_checkout
+def test_every_folder_with_an_init_is_in_the_packages_list():
+    settings = setuptools_settings()
+    found = {
+        ".".join([package, *init.parent.relative_to(ROOT / folder).parts])
+        for package, folder in settings["package-dir"].items()
+        for init in (ROOT / folder).rglob("__init__.py")
+    }
+    assert sorted(settings["packages"]) == sorted(found)
+
+
+@in_checkout
+def test_every_folder_with_code_has_an_init():
+    for folder in setuptools_settings()["package-dir"].values():
+        for module in (ROOT / folder).rglob("*.py"):
+            assert (module.parent / "__init__.py").is_file(), module
+
+
+@in_checkout
+def test_the_citation_names_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == lupai.__version__
+
+
+def test_the_version_is_the_installed_one():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", lupai.__version__)
+    assert importlib.metadata.version("lupai") == lupai.__version__
+
+
+def test_the_types_are_shipped():
+    assert importlib.resources.files("lupai").joinpath("py.typed").is_file()
+
+
+def test_the_console_command_exists_and_helps():
+    # In the wheel's environment this also says that the command line starts without torch.
+    command = shutil.which("lupai", path=sysconfig.get_path("scripts"))
+    assert command
+    done = subprocess.run([command, "--help"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "lupai" in done.stdout
+
+
+def test_importing_the_envs_brings_neither_torch_nor_ray():
+    code = "import sys, lupai.envs; print(sorted({'torch', 'ray'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_recipe_is_readable_from_the_package():
+    folder = importlib.resources.files("lupai.configs")
+    recipes = [entry for entry in folder.iterdir() if entry.name.endswith(".yaml")]
+    assert recipes
+    for recipe in recipes:
+        assert isinstance(yaml.safe_load(recipe.read_text("utf-8")), dict), recipe.name

@@ -1,0 +1,1 @@
+"""Training and evaluation; what needs torch or Ray imports it inside."""

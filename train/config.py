@@ -1,0 +1,306 @@
+"""The YAML file of a training run: what may stand in it, and clear errors for what may not.
+
+One file holds everything about a run: rules, network, PPO, workers, when to stop, and how the
+result is measured. Any value can be overridden on the command line by ``key=value`` with dots,
+``ppo.lr=1e-4``; the value is read as YAML. Neither torch nor Ray is needed to read a config.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from lupai.envs.baohuang.rules import check_built, load_rules
+from lupai.envs.errors import LupaiError, RulesError
+
+__all__ = [
+    "ConfigError",
+    "EvaluationConfig",
+    "TrainConfig",
+    "dump_config",
+    "load_config",
+    "parse_config",
+]
+
+Format = Literal["seat", "emperor_camp", "rebel_camp"]
+
+
+class ConfigError(LupaiError):
+    """A config that cannot be used; one line with file, key, value and what is allowed."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class EnvConfig(_Section):
+    """How the game is shown to the learner."""
+
+    skip: Literal["none", "forced", "idle"] = Field(
+        "idle",
+        description="decisions that are played without asking: none; forced: those with one legal "
+        "move; idle: also those where nothing can be played (pass, yield or claim): always pass",
+    )
+    reward_scale: float = Field(0.1, gt=0, le=10, description="reward = final score x this")
+
+
+class NetworkSection(_Section):
+    """Sizes of the networks; see lupai.agents.network."""
+
+    hidden: tuple[int, ...] = Field((256, 128), min_length=1, description="policy, state layers")
+    move_hidden: int = Field(64, ge=1, le=4096, description="units where state meets move")
+    value_hidden: tuple[int, ...] = Field((128, 64), min_length=1, description="value layers")
+
+    @field_validator("hidden", "value_hidden")
+    @classmethod
+    def _positive(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        if any(not 1 <= n <= 8192 for n in value):
+            raise ValueError("every layer needs 1 to 8192 units")
+        return value
+
+
+class PPOSection(_Section):
+    """Proximal policy optimisation."""
+
+    lr: float = Field(3e-4, gt=0, le=1, description="learning rate of Adam at the start")
+    lr_end: float | None = Field(
+        None, ge=0, le=1, description="rate that is reached, linearly, at lr_steps"
+    )
+    lr_steps: int = Field(1_000_000, ge=1, description="decisions until lr_end")
+    gamma: float = Field(1.0, gt=0, le=1, description="discount; scores come once, at the end")
+    lambda_: float = Field(0.95, alias="lambda", ge=0, le=1, description="GAE")
+    clip: float = Field(0.2, gt=0, le=1, description="policy ratio clip")
+    entropy: float = Field(0.01, ge=0, le=1, description="entropy bonus")
+    value_coeff: float = Field(0.5, ge=0, le=100, description="weight of the value loss")
+    grad_clip: float = Field(0.5, gt=0, description="largest global norm of a gradient")
+    batch_size: int = Field(8000, ge=16, description="decisions per iteration")
+    minibatch_size: int = Field(1000, ge=1, description="decisions per gradient step")
+    epochs: int = Field(3, ge=1, le=100, description="passes over a batch")
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True
+    )
+
+    @model_validator(mode="after")
+    def _minibatch_fits(self) -> PPOSection:
+        if self.minibatch_size > self.batch_size:
+            raise ValueError(
+                f"minibatch_size ({self.minibatch_size}) must not exceed batch_size "
+                f"({self.batch_size})"
+            )
+        return self
+
+
+class WorkersSection(_Section):
+    """Where the games are played."""
+
+    runners: int = Field(0, ge=0, le=1024, description="sampling processes; 0: in the trainer")
+    envs_per_runner: int = Field(16, ge=1, le=4096, description="tables per process")
+    cpus: int | None = Field(None, ge=1, description="CPUs that Ray may use; none: all")
+    object_store_mb: int = Field(200, ge=80, le=1_000_000, description="Ray's shared memory")
+
+
+class StopSection(_Section):
+    """When to stop; the first limit reached counts."""
+
+    minutes: float | None = Field(None, gt=0, description="minutes of training, resumes included")
+    steps: int | None = Field(None, ge=1, description="decisions, resumes included")
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> StopSection:
+        if self.minutes is None and self.steps is None:
+            raise ValueError("give minutes, steps or both")
+        return self
+
+
+class CheckpointSection(_Section):
+    """What is kept."""
+
+    every_minutes: float = Field(5.0, gt=0, description="minutes between checkpoints")
+    keep: int = Field(3, ge=1, description="newest checkpoints that stay")
+
+
+class EvaluationConfig(_Section):
+    """How the trained agent is measured; see lupai.train.evaluate."""
+
+    hands: int = Field(1000, ge=1, description="hands per format and opponent, at least")
+    opponents: tuple[str, ...] = Field(("random",), min_length=1, description="agents to meet")
+    formats: tuple[Format, ...] = Field(
+        ("seat", "emperor_camp", "rebel_camp"), min_length=1, description="who sits where"
+    )
+    seed: int = Field(1, ge=0, lt=1 << 63, description="seed of deals and agents")
+
+
+class TrainConfig(_Section):
+    """A whole training run."""
+
+    name: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80, description="the run's folder"
+    )
+    runs: str = Field("runs", min_length=1, description="folder in which the run folder lies")
+    algorithm: Literal["ppo"] = Field("ppo", description="RLlib PPO, one policy for all seats")
+    seed: int = Field(0, ge=0, lt=1 << 31, description="seed of deals, weights and exploration")
+    rules: str | dict[str, Any] = Field("qingdao", description="rules string, or preset + options")
+    env: EnvConfig = EnvConfig()  # type: ignore[call-arg]
+    network: NetworkSection = NetworkSection()  # type: ignore[call-arg]
+    ppo: PPOSection = PPOSection()  # type: ignore[call-arg]
+    workers: WorkersSection = WorkersSection()  # type: ignore[call-arg]
+    stop: StopSection
+    checkpoint: CheckpointSection = CheckpointSection()  # type: ignore[call-arg]
+    evaluation: EvaluationConfig = EvaluationConfig()  # type: ignore[call-arg]
+
+    @field_validator("rules")
+    @classmethod
+    def _rules_exist(cls, value: str | dict[str, Any]) -> str:
+        try:
+            rules = load_rules(value)
+            check_built(rules)
+        except RulesError as error:
+            raise ValueError(str(error)) from None
+        return str(rules)
+
+    @property
+    def rules_string(self) -> str:
+        """The rules as the one string that is written everywhere."""
+        return str(self.rules)
+
+    @property
+    def run_folder(self) -> Path:
+        """Folder of the run."""
+        return Path(self.runs) / self.name
+
+
+def load_config(source: str | os.PathLike[str], overrides: Sequence[str] = ()) -> TrainConfig:
+    """Read a config file.
+
+    Args:
+        source: path of a YAML file, or the name of one that ships with lupai (``qingdao_quick``).
+        overrides: ``key=value`` texts, applied in order.
+
+    Raises:
+        ConfigError: no such file, not YAML, or a key or value that is not allowed.
+    """
+    path = Path(source)
+    where = str(source)
+    if path.is_file():
+        text = path.read_text(encoding="utf-8")
+    else:
+        shipped = {
+            entry.name: entry
+            for entry in resources.files("lupai.configs").iterdir()
+            if entry.name.endswith(".yaml")
+        }
+        name = where if where.endswith(".yaml") else f"{where}.yaml"
+        if name not in shipped:
+            raise ConfigError(
+                f"config {where}: no such file; shipped configs: "
+                f"{', '.join(sorted(n.removesuffix('.yaml') for n in shipped))}"
+            )
+        text = shipped[name].read_text(encoding="utf-8")
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"config {where}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(data, dict):
+        raise ConfigError(f"config {where}: should hold keys and values, such as 'name: quick'")
+    return parse_config(data, overrides, where=where)
+
+
+def parse_config(
+    data: dict[str, Any], overrides: Sequence[str] = (), *, where: str = "(given)"
+) -> TrainConfig:
+    """Check plain values; ``where`` names their source in errors.
+
+    Raises:
+        ConfigError: a key or value that is not allowed.
+    """
+    merged: dict[str, Any] = _copy(data)
+    origin: dict[str, str] = {}
+    for text in overrides:
+        _override(merged, origin, text)
+    try:
+        return TrainConfig.model_validate(_numbers(merged))
+    except ValidationError as error:
+        raise ConfigError(_explain(error, where, origin)) from None
+
+
+def dump_config(config: TrainConfig) -> str:
+    """YAML text that :func:`load_config` reads back to an equal config."""
+    data = config.model_dump(mode="json", by_alias=True)
+    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+
+
+def _copy(value: Any) -> Any:
+    return {k: _copy(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def _numbers(value: Any) -> Any:
+    """YAML 1.1 reads ``1e-4`` as a text; read such texts as the numbers they mean."""
+    if isinstance(value, dict):
+        return {k: _numbers(v) for k, v in value.items()}
+    if isinstance(value, str) and value[:1] in "+-.0123456789" and value[:1]:
+        try:
+            number = float(value)
+        except ValueError:
+            return value
+        return number if math.isfinite(number) else value
+    return value
+
+
+def _override(data: dict[str, Any], origin: dict[str, str], text: str) -> None:
+    key, equals, value = text.partition("=")
+    key = key.strip()
+    if not equals or not key or not all(key.split(".")):
+        raise ConfigError(f"override {text!r}: should look like key=value, such as ppo.lr=1e-4")
+    *parents, last = key.split(".")
+    place = data
+    for name in parents:
+        inner = place.setdefault(name, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"override {text!r}: {name!r} is a single value, not a section")
+        place = inner
+    try:
+        place[last] = yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise ConfigError(f"override {text!r}: the value is not YAML") from None
+    origin[key] = text
+
+
+def _explain(error: ValidationError, where: str, origin: dict[str, str]) -> str:
+    first = error.errors()[0]
+    names = [str(part) for part in first["loc"] if not isinstance(part, int)]
+    if names[:1] == ["rules"]:
+        names = names[:1]  # pydantic adds the member of the union
+    key = ".".join(names)
+    source = f"override {origin[key]!r}" if key in origin else f"config {where}"
+    kind, message = first["type"], first["msg"]
+    message = message.removeprefix("Value error, ").removeprefix("Input should be ")
+    if kind == "missing":
+        return f"{source}: {key!r} is missing; it must be given"
+    if kind == "extra_forbidden":
+        known = _known(names[:-1])
+        near = difflib.get_close_matches(names[-1], known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return f"{source}: unknown key {key!r}{hint} (known here: {', '.join(known)})"
+    if kind == "value_error" and isinstance(first["input"], dict):
+        return f"{source}: {key or 'config'}: {message}"
+    return f"{source}: {key} = {first['input']!r} is not allowed; allowed: {message}"
+
+
+def _known(parents: Sequence[str]) -> list[str]:
+    model: Any = TrainConfig
+    for name in parents:
+        model = next(
+            field.annotation
+            for key, field in model.model_fields.items()
+            if name in (key, field.alias)
+        )
+    return [field.alias or key for key, field in model.model_fields.items()]

@@ -1,0 +1,180 @@
+"""The game as RLlib wants it: a hand-written MultiAgentEnv over one table of the engine.
+
+What RLlib does silently wrong is avoided here, see the tests in tests/train/test_traps.py:
+
+* only the seat that acts gets an observation (else fake decisions of the others are learned);
+* a seat that is out stays until the hand ends, then all five terminate together and each gets its
+  whole score once (else early finishers lose theirs);
+* the observation has one fixed size: the legal moves travel as bits, exact and never cut off;
+* an acting seat always has a legal move, which is asserted (an empty row would play nonsense).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
+
+from lupai.agents.checkpoint import idle_rows
+from lupai.agents.network import pack_legal, packed_width
+from lupai.envs.actions import ACTIONS, VERB_ID
+from lupai.envs.baohuang.engine import Engine
+
+OBSERVATION: Final = "observation"
+LEGAL: Final = "legal"
+SKIPS: Final = ("none", "forced", "idle")
+
+Obs = dict[str, npt.NDArray[Any]]
+
+
+class LupaiEnv(MultiAgentEnv):  # type: ignore[misc]
+    """One table; agents ``player_0`` … ``player_4`` in seat order, always all five.
+
+    Config keys (``config`` is RLlib's EnvContext or a dict):
+        rules: rules string. skip: see EnvConfig. reward_scale: factor from score to reward.
+        stream: list of ints that keys this run's deals, such as ``[seed, iterations before]``.
+    """
+
+    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
+        config = config or {}
+        self.engine = Engine(config.get("rules", "qingdao"))
+        self.skip = str(config.get("skip", "idle"))
+        if self.skip not in SKIPS:
+            raise ValueError(f"skip is {self.skip!r}; allowed: {', '.join(SKIPS)}")
+        self.reward_scale = float(config.get("reward_scale", 0.1))
+        self._key = [int(k) for k in config.get("stream", [0])]
+        self._key.append(int(getattr(config, "worker_index", 0) or 0))
+        self._deals = np.random.Generator(np.random.PCG64(np.random.SeedSequence()))
+        # Fixed lists: RLlib needs both, and agents must never shrink during a game.
+        self.possible_agents = [f"player_{seat}" for seat in range(self.engine.seats)]
+        self.agents = list(self.possible_agents)
+        size = self.engine.observation_layout.size
+        space = spaces.Dict(
+            {
+                OBSERVATION: spaces.Box(-128, 127, (size,), np.int8),
+                LEGAL: spaces.Box(0, 255, (packed_width(ACTIONS.size),), np.uint8),
+            }
+        )
+        action = spaces.Discrete(ACTIONS.size)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, space)
+        self.action_spaces = dict.fromkeys(self.possible_agents, action)
+        self._state: Any = None
+        self._legal: Any = None
+        self._ids: npt.NDArray[np.integer] = np.zeros(0, np.int32)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Obs], dict[str, Any]]:
+        """Deal the next hand of this env's own stream.
+
+        ``seed`` starts the stream anew. It is mixed with the run's key and the worker's number:
+        RLlib's own seeds (seed + worker + env) would make neighbours play the same deals.
+        """
+        if seed is not None:
+            words = np.random.SeedSequence([*self._key, int(seed) % (1 << 63)])
+            self._deals = np.random.Generator(np.random.PCG64(words))
+        while True:
+            deal = self._deals.integers(0, 1 << 63, size=1, dtype=np.uint64)
+            self._state = self.engine.reset(deal)
+            if not self._advance():  # a hand may end unasked only in odd small decks
+                return {self._actor: self._observe(self._seat)}, {}
+
+    def step(
+        self, action_dict: Mapping[str, Any]
+    ) -> tuple[dict[str, Obs], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
+        """Play the acting seat's move, then everything that needs no decision.
+
+        Raises:
+            ValueError: a move for another seat than the acting one.
+            IllegalMoveError: from the engine.
+        """
+        actor = self._actor
+        if set(action_dict) != {actor}:
+            raise ValueError(f"moves of {sorted(action_dict)}; only {actor} acts")
+        move = np.array([int(action_dict[actor])])
+        self.engine.step(self._state, move, legal=self._legal)
+        if self._advance():
+            return self._end()
+        actor = self._actor
+        return (
+            {actor: self._observe(self._seat)},
+            {actor: 0.0},
+            {"__all__": False},
+            {"__all__": False},
+            {},
+        )
+
+    @property
+    def _seat(self) -> int:
+        return int(self._state.actor[0])
+
+    @property
+    def _actor(self) -> str:
+        return self.possible_agents[self._seat]
+
+    def _advance(self) -> bool:
+        """Play on until somebody has to decide; True when the hand is over."""
+        while not self._state.over[0]:
+            self._legal = self.engine.legal(self._state)
+            ids, offsets = self._legal.ids()
+            if len(ids) == 0:
+                raise RuntimeError(f"engine fault: seat {self._seat} has no legal move")
+            if self.skip != "none" and len(ids) == 1:
+                move = ids[:1]
+            elif self.skip == "idle" and idle_rows(ids, offsets)[0]:
+                move = np.array([VERB_ID["pass"]])
+            else:
+                self._ids = ids
+                return False
+            self.engine.step(self._state, move, legal=self._legal)
+        return True
+
+    def _observe(self, seat: int) -> Obs:
+        """What ``seat`` knows now; legal moves only for the acting seat."""
+        acts = not self._state.over[0] and seat == self._seat
+        ids = self._ids if acts else self._ids[:0]
+        seats = np.array([seat])
+        return {
+            OBSERVATION: np.array(self.engine.observe(self._state, seats)[0]),
+            LEGAL: pack_legal(ids, np.array([0, len(ids)]), ACTIONS.size)[0],
+        }
+
+    def _end(
+        self,
+    ) -> tuple[dict[str, Obs], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
+        scores = self.engine.scores(self._state)[0].astype(int)
+        if scores.sum() != 0:
+            raise RuntimeError(f"engine fault: scores {scores.tolist()} do not sum to zero")
+        roles = seat_roles(self._state)[0]
+        names = self.possible_agents
+        return (
+            {name: self._observe(seat) for seat, name in enumerate(names)},
+            {name: float(scores[i]) * self.reward_scale for i, name in enumerate(names)},
+            {**dict.fromkeys(names, True), "__all__": True},
+            {"__all__": False},
+            {
+                name: {"score": int(scores[i]), "role": ROLES[roles[i]]}
+                for i, name in enumerate(names)
+            },
+        )
+
+
+ROLES: Final = ("none", "emperor", "guard", "rebel", "solo")
+
+
+def seat_roles(state: Any) -> npt.NDArray[np.int8]:
+    """``[B, 5] int8`` index into ROLES of every seat; the referee's knowledge, not a seat's."""
+    seats = np.arange(5)
+    roles = np.full((len(state.emperor), 5), ROLES.index("rebel"), dtype=np.int8)
+    emperor, guard = np.asarray(state.emperor)[:, None], np.asarray(state.guard)[:, None]
+    alone = np.asarray(state.solo)[:, None] != 0
+    roles[seats == guard] = ROLES.index("guard")
+    roles[(seats == emperor) & ~alone] = ROLES.index("emperor")
+    roles[(seats == emperor) & alone] = ROLES.index("solo")
+    roles[np.broadcast_to(emperor < 0, roles.shape)] = ROLES.index("none")
+    return roles

@@ -1,0 +1,76 @@
+"""PPO's loss from the ragged policy: it needs the behaviour's log-probability, not its logits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from ray.rllib.algorithms.ppo.ppo import (
+    LEARNER_RESULTS_VF_EXPLAINED_VAR_KEY,
+    LEARNER_RESULTS_VF_LOSS_UNCLIPPED_KEY,
+    PPOConfig,
+)
+from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.learner.learner import ENTROPY_KEY, POLICY_LOSS_KEY, VF_LOSS_KEY
+from ray.rllib.evaluation.postprocessing import Postprocessing
+from ray.rllib.utils.torch_utils import explained_variance
+from torch import Tensor
+
+from lupai.train.rllib.module import ENTROPY, LOG_PROB
+
+
+class LupaiLearner(PPOTorchLearner):  # type: ignore[misc]
+    """Clipped surrogate, squared value error, entropy bonus; rows outside LOSS_MASK count nothing.
+
+    ``value_loss_coeff`` and ``clip_param`` come from the PPOConfig. Logged beside RLlib's own
+    names: ``approx_kl`` and ``clip_fraction``.
+    """
+
+    def compute_loss_for_module(
+        self,
+        *,
+        module_id: str,
+        config: PPOConfig,
+        batch: dict[str, Any],
+        fwd_out: dict[str, Tensor],
+    ) -> Tensor:
+        """Scalar loss of one minibatch."""
+        module = self.module[module_id].unwrapped()
+        log_prob, entropy = fwd_out[LOG_PROB], fwd_out[ENTROPY]
+        mask = batch.get(Columns.LOSS_MASK)
+        mask = torch.ones_like(log_prob, dtype=torch.bool) if mask is None else mask.bool()
+        valid = mask.sum().clamp_min(1)
+
+        def mean(values: Tensor) -> Tensor:
+            # where() and not a product: a masked row must not pass on an infinity as NaN.
+            return torch.where(mask, values, torch.zeros_like(values)).sum() / valid
+
+        advantages = batch[Postprocessing.ADVANTAGES]
+        targets = batch[Postprocessing.VALUE_TARGETS]
+        log_ratio = log_prob - batch[Columns.ACTION_LOGP]
+        ratio = log_ratio.exp()
+        clipped = ratio.clamp(1 - config.clip_param, 1 + config.clip_param)
+        surrogate = torch.min(advantages * ratio, advantages * clipped)
+        values = module.compute_values(batch)
+        value_error = (values - targets).square()
+        value_loss = value_error.clamp(max=config.vf_clip_param)
+        coeff = self.entropy_coeff_schedulers_per_module[module_id].get_current_value()
+        loss = mean(-surrogate + config.vf_loss_coeff * value_loss - coeff * entropy)
+        with torch.no_grad():
+            self.metrics.log_dict(
+                {
+                    POLICY_LOSS_KEY: -mean(surrogate),
+                    VF_LOSS_KEY: mean(value_loss),
+                    LEARNER_RESULTS_VF_LOSS_UNCLIPPED_KEY: mean(value_error),
+                    LEARNER_RESULTS_VF_EXPLAINED_VAR_KEY: explained_variance(
+                        targets[mask], values[mask]
+                    ),
+                    ENTROPY_KEY: mean(entropy),
+                    "approx_kl": mean(ratio - 1 - log_ratio),
+                    "clip_fraction": mean((ratio != clipped).float()),
+                },
+                key=module_id,
+                window=1,
+            )
+        return loss

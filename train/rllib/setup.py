@@ -1,0 +1,106 @@
+"""From a training config to RLlib's: one place that knows RLlib's option names and their traps."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Any, Final
+
+import lupai.train.rllib  # noqa: F401  (sets thread counts before torch is imported)
+from ray.rllib.algorithms.ppo import PPO, PPOConfig
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.policy.policy import PolicySpec
+
+from lupai.agents.network import NetworkConfig
+from lupai.train.config import TrainConfig
+from lupai.train.rllib.callbacks import LupaiCallbacks
+from lupai.train.rllib.env import LupaiEnv
+from lupai.train.rllib.learner import LupaiLearner
+from lupai.train.rllib.module import LupaiModule
+
+POLICY: Final = "shared"
+
+
+class LupaiPPO(PPO):  # type: ignore[misc]
+    """PPO that leaves no empty folder in ``~/ray_results`` for every build."""
+
+    def _setup_logdir(self) -> None:
+        self._logdir = tempfile.gettempdir()
+
+
+def _everybody(agent_id: str, episode: Any, **kwargs: Any) -> str:
+    return POLICY
+
+
+def network_config(config: TrainConfig) -> NetworkConfig:
+    """Sizes of the networks."""
+    section = config.network
+    return NetworkConfig(section.hidden, section.move_hidden, section.value_hidden)
+
+
+def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
+    """RLlib's config of a run.
+
+    Args:
+        config: the run.
+        iteration: iterations done before. RLlib restores neither random states nor running games,
+            so a resumed run would deal its first hands again; seeds move with the iteration.
+    """
+    ppo, workers = config.ppo, config.workers
+    lr: Any = ppo.lr
+    if ppo.lr_end is not None:
+        lr = [[0, ppo.lr], [ppo.lr_steps, ppo.lr_end]]
+    return (
+        PPOConfig(algo_class=LupaiPPO)
+        .environment(
+            LupaiEnv,
+            env_config={
+                "rules": config.rules_string,
+                "skip": config.env.skip,
+                "reward_scale": config.env.reward_scale,
+                "stream": [config.seed, iteration],
+            },
+            disable_env_checking=True,  # RLlib's checker plays unmasked moves
+        )
+        .env_runners(
+            num_env_runners=workers.runners,
+            num_envs_per_env_runner=workers.envs_per_runner,
+            # Whole episodes would throw unfinished games away; cut ones are accounted for rightly.
+            batch_mode="truncate_episodes",
+            rollout_fragment_length="auto",
+            episodes_to_numpy=False,  # True converts finished games again at every step
+            sample_timeout_s=600,
+        )
+        .multi_agent(policies={POLICY: PolicySpec()}, policy_mapping_fn=_everybody)
+        # A single spec: with a MultiRLModuleSpec runners would build a stale value network.
+        .rl_module(
+            rl_module_spec=RLModuleSpec(
+                module_class=LupaiModule,
+                model_config={
+                    "rules": config.rules_string,
+                    "network": network_config(config).to_json(),
+                },
+            )
+        )
+        .learners(num_learners=0)
+        .training(
+            learner_class=LupaiLearner,
+            train_batch_size_per_learner=ppo.batch_size,
+            minibatch_size=ppo.minibatch_size,
+            num_epochs=ppo.epochs,
+            lr=lr,
+            gamma=ppo.gamma,
+            lambda_=ppo.lambda_,
+            clip_param=ppo.clip,
+            entropy_coeff=ppo.entropy,
+            vf_loss_coeff=ppo.value_coeff,
+            vf_clip_param=float("inf"),  # the default cuts squared errors above 10
+            grad_clip=ppo.grad_clip,
+            grad_clip_by="global_norm",
+            use_kl_loss=False,
+            kl_coeff=0.0,
+        )
+        .callbacks(LupaiCallbacks)
+        .debugging(seed=config.seed + iteration, log_level="ERROR")
+        # A fault of the engine must stop the run; restarted runners would hide it for ever.
+        .fault_tolerance(restart_failed_env_runners=False)
+    )
