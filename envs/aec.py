@@ -141,11 +141,11 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
             self._was_dead_step(action)
             return
         number = self._action_number(action)
-        if self._legal is None or not self._legal.contains(np.array([number]))[0]:
+        if not (self._legal_ids == number).any():
             raise IllegalMoveError(self.engine.explain_illegal(self._state, 0, number))
         seat = int(self._state.actor[0])
-        text, public, cards = self.engine.record_move(self._state, 0, number)
-        self._play(seat, number, text, public, cards)
+        text, public, _ = self.engine.record_move(self._state, 0, number)
+        self._play(seat, number, text, public)
 
     def _action_number(self, action: Any) -> int:
         try:
@@ -156,12 +156,10 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
                 f"0 … {self.engine.actions.size - 1}"
             ) from None
 
-    def _play(
-        self, seat: int, action: int, text: str, public: str, cards: npt.NDArray[np.int8]
-    ) -> None:
+    def _play(self, seat: int, action: int, text: str, public: str) -> None:
         redeals = int(self._state.redeals[0])
         self._cumulative_rewards[self.agent_selection] = 0
-        self.engine.step(self._state, [action], cards=cards[None], legal=self._legal)
+        self.engine.step(self._state, [action], legal=self._legal)
         if int(self._state.redeals[0]) != redeals:  # a void hand: the record starts anew
             self._moves, self._history = [], []
         else:
@@ -186,21 +184,22 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
             "redeals": int(self._state.redeals[0]),
         }
         self._legal: LegalMoves | None = None
+        self._legal_ids = np.zeros(0, np.int32)
         if self._state.over[0]:
             info.update(self.engine.outcome(self._state, 0))
             self.agent_selection = self.possible_agents[0]
         else:
-            self._legal = self.engine.legal(self._state)
+            legal: LegalMoves = self.engine.legal(self._state)
+            self._legal, self._legal_ids = legal, legal.ids()[0]
             self.agent_selection = self.possible_agents[self._state.actor[0]]
         self.infos = {agent: dict(info) for agent in self.agents}
 
     def observe(self, agent: str) -> Observation:
         """Observation and mask of any agent; fresh arrays. The mask is all zero unless asked."""
         seat = self._seat[agent]
-        if self._legal is not None and self._state.actor[0] == seat:
-            mask = self._legal.dense()[0]
-        else:
-            mask = np.zeros(self.engine.actions.size, np.int8)
+        mask = np.zeros(self.engine.actions.size, np.int8)
+        if self._state.actor[0] == seat:
+            mask[self._legal_ids] = 1
         return {"observation": self.engine.observe(self._state, seat)[0], "action_mask": mask}
 
     def state(self) -> npt.NDArray[np.int8]:

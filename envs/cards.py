@@ -157,6 +157,9 @@ def make_deck(texts: Sequence[str]) -> Deck:
         NotationError: unreadable card, more than four copies, not exactly one ``R*``, or more
             than one ``B*``.
     """
+    for text in texts:
+        if " " in text:
+            raise NotationError(f"{shorten(text)!r}: a deck is a list with one card in each text")
     codes = sorted(parse_hand(" ".join(texts)))
     if codes.count(CODE_R_MARKED) != 1:
         raise NotationError(f"a deck holds exactly one R*, not {codes.count(CODE_R_MARKED)}")

@@ -88,10 +88,15 @@ class Layout:
         largest = np.maximum(np.abs(self.low.astype(np.float32)), self.high)
         return (1 / np.maximum(largest, 1)).astype(np.float32)
 
+    @cached_property
+    def slices(self) -> dict[str, slice]:
+        """Place of each section in the vector."""
+        at = self.offsets
+        return {s.name: slice(at[s.name], at[s.name] + s.length) for s in self.sections}
+
     def slice(self, name: str) -> slice:
-        """Place of a section in the vector."""
-        start = self.offsets[name]
-        return slice(start, start + self.by_name[name].length)
+        """Place of one section in the vector."""
+        return self.slices[name]
 
     def section(self, vector: npt.NDArray[np.int8], name: str) -> npt.NDArray[np.int8]:
         """View ``[..., *shape]`` of a section in vectors ``[..., size]``."""

@@ -27,7 +27,15 @@ from lupai.envs.actions import ACTIONS, CALL, SET, ActionLayout
 from lupai.envs.baohuang import hidden, notation, observation, play, render, roles, scoring
 from lupai.envs.baohuang.legal import Ints, Legal
 from lupai.envs.baohuang.rules import Rules, check_built, load_rules
-from lupai.envs.baohuang.state import PHASE_NAMES, RECENT, SEATS, SOLO_NAMES, Phase, State
+from lupai.envs.baohuang.state import (
+    PHASE_NAMES,
+    PHASE_OVER,
+    PHASE_PLAY,
+    RECENT,
+    SEATS,
+    SOLO_NAMES,
+    State,
+)
 from lupai.envs.cards import (
     CODE_B_MARKED,
     CODE_R_MARKED,
@@ -177,7 +185,7 @@ class Engine:
         """Deal void tables anew; the hundredth void, or an injected deal's first, ends the hand."""
         ends = (state.injected[t] == 1) | (state.redeals[t] + 1 >= deals.MAX_VOIDS)
         dead = t[ends]
-        state.phase[dead] = Phase.OVER
+        state.phase[dead] = PHASE_OVER
         state.actor[dead] = NOBODY
         state.void[dead] = 1
         again = t[~ends]
@@ -201,7 +209,7 @@ class Engine:
         """
         t = self._tables(state, tables)
         phase = state.phase[t]
-        early = phase < Phase.PLAY
+        early = phase < PHASE_PLAY
         if not early.any():
             return play.legal(state, t, self.rules)
         if early.all():
@@ -236,8 +244,8 @@ class Engine:
         if a.shape != t.shape:
             raise ValueError(f"actions {a.shape} for {len(t)} tables")
         phase = state.phase[t]
-        if (phase == Phase.OVER).any():
-            table = int(t[phase == Phase.OVER][0])
+        if (phase == PHASE_OVER).any():
+            table = int(t[phase == PHASE_OVER][0])
             raise IllegalMoveError(f"table {table}: the hand is over, nobody is asked")
         legal = self.legal(state, t) if legal is None else legal
         good = legal.contains(a)
@@ -252,7 +260,7 @@ class Engine:
         state.recent[t, slot, 0] = state.actor[t]
         state.recent[t, slot, 1] = public
         state.moves[t] += 1
-        early = phase < Phase.PLAY
+        early = phase < PHASE_PLAY
         if early.any():
             void = roles.step(state, t[early], a[early], self.rules)
             if void.size:

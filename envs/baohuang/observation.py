@@ -17,11 +17,13 @@ from lupai.envs.baohuang.hidden import known_roles
 from lupai.envs.baohuang.legal import Ints, set_of_action
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import (
-        PHASE_NAMES,
+    COLUMN,
+    PHASE_NAMES,
     RECENT,
     SEATS,
     Phase,
     Said,
+    Solo,
     State,
 )  # fmt: skip
 from lupai.envs.cards import NUM_KINDS
@@ -157,79 +159,75 @@ def option_vector(rules: Rules) -> I8:
     return out
 
 
-class _Writer:
-    """Writes sections of N vectors."""
-
-    def __init__(self, layout: Layout, n: int) -> None:
-        self.layout = layout
-        self.out = np.zeros((n, layout.size), np.int8)
-        self.rows = np.arange(n)
-
-    def put(self, name: str, value: Any) -> None:
-        """Whole section ``[N, length]``."""
-        self.out[:, self.layout.slice(name)] = value
-
-    def one_hot(self, name: str, index: Ints) -> None:
-        """Set entry ``index[i]``; a negative index sets none."""
-        column = index.astype(np.intp) + self.layout.offsets[name]
-        if (index >= 0).all():
-            self.out[self.rows, column] = 1
-        else:
-            i = np.flatnonzero(index >= 0)
-            self.out[i, column[i]] = 1
+# Sections that are written together are neighbours in both layouts, in this order.
+_SCALARS: Final = ("role_public", "multiplier", "declared", "votes")
+_SEAT_SETS: Final = ("passed", "yielded", "claimed", "left_trick")
+_SEAT_ONE_HOTS: Final = ("actor", "crown", "first_holder", "owner")
+_ONE_HOTS: Final = ("phase", *_SEAT_ONE_HOTS, "circle", "called_kind", "standing")
+_SCALAR_COLUMNS: Final = [COLUMN[n] for n in ("public", "multiplier", "declared", "votes")]
+_SEAT_SET_COLUMNS: Final = [COLUMN[n] for n in _SEAT_SETS]
+_SEAT_COLUMNS: Final = [COLUMN[n] for n in _SEAT_ONE_HOTS]
+_SOLO: Final = np.eye(len(Solo), len(Solo) - 1, k=-1, dtype=np.int8)  # by Solo
+_PLACES: Final = np.eye(SEATS + 1, SEATS, k=-1, dtype=np.int8)  # by place 0 … S
+_SEATS: Final = np.arange(SEATS)
+_ORDER: Final = (_SEATS[:, None] + _SEATS) % SEATS  # [viewer, relative seat] -> seat
+_MEMBERS: Final = np.stack([members(SEATS)[:, order] for order in _ORDER])  # [viewer, set, seat]
+_SAID_BITS: Final = np.arange(len(Said))
+_AGES: Final = np.arange(1, RECENT + 1)
+_NOWHERE: Final = 0  # where absent one-hots are written; the first section is written after them
 
 
-def _relative(seat: Ints, viewer: Ints) -> Ints:
-    return np.where(seat >= 0, (seat - viewer) % SEATS, NOBODY)
+def _span(layout: Layout, names: tuple[str, ...]) -> slice:
+    return slice(layout.slices[names[0]].start, layout.slices[names[-1]].stop)
 
 
-def _write_public(w: _Writer, state: State, t: Ints, viewer: Ints, constant: I8) -> None:
-    order = (viewer[:, None] + np.arange(SEATS)) % SEATS
-    column = t[:, None]
+def _write_public(
+    out: I8, layout: Layout, state: State, t: Ints, viewer: Ints, constant: I8
+) -> None:
+    at = layout.slices
     count = len(t)
-    w.one_hot("phase", state.phase[t])
-    for name in ("actor", "crown", "first_holder", "owner"):
-        w.one_hot(name, _relative(getattr(state, name)[t], viewer))
-    said = (state.said[column, order][:, :, None] >> np.arange(len(Said))) & 1
-    w.put("said", said.reshape(count, -1))
-    w.one_hot("called_kind", state.identity_kind[t])
-    w.put("shown", state.shown[t])
-    w.put("role_public", state.public[t][:, None])
-    for name in ("multiplier", "declared", "votes", "redeals"):
-        w.put(name, getattr(state, name)[t][:, None])
-    w.put("hand_sizes", state.sizes[column, order])
-    w.put("played", state.played[column, order].reshape(count, -1))
-    places = state.places[column, order][:, :, None] == np.arange(1, SEATS + 1)
-    w.put("places", places.reshape(count, -1))
-    standing = state.standing[t].astype(np.int64)
-    there = standing != NOBODY
-    if there.any():
-        parts = PARTS[np.where(there, set_of_action(standing), 0)]
-        w.one_hot("standing", np.where(there, parts[:, 0], NOBODY))
-        cards = np.zeros((count, 4), np.int8)
-        cards[:, :3] = parts[:, 1:] * there[:, None]
-        cards[:, 3] = there & (standing >= SET_IDENTITY)
-        w.put("standing_cards", cards)
-        w.put(
-            "owner_out",
-            (there & ((state.alive[t] >> np.maximum(state.owner[t], 0)) & 1 == 0))[:, None],
-        )
-    w.one_hot("circle", state.circle[t] - 1)
-    seats_of = members(SEATS)
-    for name in ("passed", "yielded", "claimed", "left_trick"):
-        w.put(name, seats_of[getattr(state, name)[t][:, None], order])
-    start = w.layout.offsets["deck"]
-    w.out[:, start : start + len(constant)] = constant
+    column = t[:, None]
+    order = _ORDER[viewer]
+    numbers = state.numbers[t]
 
-    age = (state.moves[t][:, None] - 1 - np.arange(RECENT)) % RECENT
-    recent = state.recent[column, age]
+    standing = numbers[:, COLUMN["standing"]].astype(np.intp)
+    there = standing != NOBODY
+    parts = PARTS[set_of_action(standing) * there]
+    seats = numbers[:, _SEAT_COLUMNS]
+    index = np.empty((count, len(_ONE_HOTS)), np.intp)
+    index[:, 0] = numbers[:, COLUMN["phase"]]
+    index[:, 1:5] = np.where(seats >= 0, (seats - viewer[:, None]) % SEATS, NOBODY)
+    index[:, 5] = numbers[:, COLUMN["circle"]] - 1
+    index[:, 6] = numbers[:, COLUMN["identity_kind"]]
+    index[:, 7] = np.where(there, parts[:, 0], NOBODY)
+    first = [layout.offsets[name] for name in _ONE_HOTS]
+    out[np.arange(count)[:, None], np.where(index >= 0, index + first, _NOWHERE)] = 1
+
+    said = (state.said[column, order][:, :, None] >> _SAID_BITS) & 1
+    out[:, at["said"]] = said.reshape(count, -1)
+    out[:, at["shown"]] = state.shown[t]
+    out[:, _span(layout, _SCALARS)] = numbers[:, _SCALAR_COLUMNS]
+    out[:, at["hand_sizes"]] = state.sizes[column, order]
+    out[:, at["played"]] = state.played[column, order].reshape(count, -1)
+    out[:, at["places"]] = _PLACES[state.places[column, order]].reshape(count, -1)
+    beat = out[:, at["standing_cards"]]
+    beat[:, :3] = parts[:, 1:] * there[:, None]
+    beat[:, 3] = standing >= SET_IDENTITY
+    owner_in = numbers[:, COLUMN["alive"]] >> np.maximum(numbers[:, COLUMN["owner"]], 0)
+    out[:, at["owner_out"]] = (there & (owner_in & 1 == 0))[:, None]
+    seat_sets = _MEMBERS[viewer[:, None], numbers[:, _SEAT_SET_COLUMNS]]
+    out[:, _span(layout, _SEAT_SETS)] = seat_sets.reshape(count, -1)
+    out[:, at["redeals"]] = numbers[:, COLUMN["redeals"], None]
+    out[:, _span(layout, ("deck", "options"))] = constant
+
+    slot = (numbers[:, COLUMN["moves"], None] - _AGES) % RECENT
+    recent = state.recent[column, slot]
     seat, action = recent[:, :, 0], recent[:, :, 1]
+    relative = np.where(seat >= 0, (seat - viewer[:, None]) % SEATS, NOBODY)
     events = np.empty((count, RECENT, len(EVENT_FIELDS)), np.int8)
-    known = seat >= 0
-    events[:, :, :SEATS] = ((seat - viewer[:, None]) % SEATS)[:, :, None] == np.arange(SEATS)
-    events[:, :, :SEATS] *= known[:, :, None]
-    events[:, :, SEATS:] = _EVENTS[np.where(known, action, ACTIONS.size)]
-    w.put("recent", events.reshape(count, -1))
+    events[:, :, :SEATS] = relative[:, :, None] == _SEATS
+    events[:, :, SEATS:] = _EVENTS[action]  # no move is -1: the last row
+    out[:, at["recent"]] = events.reshape(count, -1)
 
 
 def constants(rules: Rules) -> I8:
@@ -239,32 +237,34 @@ def constants(rules: Rules) -> I8:
 
 def encode(state: State, t: Ints, viewer: Ints, constant: I8) -> I8:
     """Observations ``[N, D] int8`` of seats ``viewer`` at tables ``t``."""
-    w = _Writer(OBSERVATION, len(t))
-    w.put("own_hand", state.hands[t, viewer])
-    w.put("own_identity", (state.identity_seat[t] == viewer)[:, None])
-    w.put("own_marked_b", (state.marked_b[t] == viewer)[:, None])
+    out = np.zeros((len(t), OBSERVATION.size), np.int8)
+    _write_public(out, OBSERVATION, state, t, viewer, constant)
+    at = OBSERVATION.slices
+    out[:, at["own_hand"]] = state.hands[t, viewer]
+    out[:, at["own_identity"]] = (state.identity_seat[t] == viewer)[:, None]
+    out[:, at["own_marked_b"]] = (state.marked_b[t] == viewer)[:, None]
     roles, solo = known_roles(state, t, viewer)
-    order = (viewer[:, None] + np.arange(SEATS)) % SEATS
-    w.put("seat_roles", roles[w.rows[:, None], order].reshape(len(t), -1))
-    w.one_hot("solo", solo - 1)
-    _write_public(w, state, t, viewer, constant)
-    return w.out
+    relative = roles[np.arange(len(t))[:, None], _ORDER[viewer]]
+    out[:, at["seat_roles"]] = relative.reshape(len(t), -1)
+    out[:, at["solo"]] = _SOLO[solo]
+    return out
 
 
 def encode_state(state: State, t: Ints, constant: I8) -> I8:
     """WARNING, god's eye: everything at tables ``t``, ``[N, Ds] int8``, seats absolute."""
-    w = _Writer(STATE, len(t))
-    w.put("hands", state.hands[t].reshape(len(t), -1))
+    out = np.zeros((len(t), STATE.size), np.int8)
+    _write_public(out, STATE, state, t, np.zeros(len(t), np.intp), constant)
+    at = STATE.slices
+    out[:, at["hands"]] = state.hands[t].reshape(len(t), -1)
     crowned = (state.emperor[t] != NOBODY)[:, None]
-    is_emperor = np.arange(SEATS) == state.emperor[t][:, None]
-    is_guard = np.arange(SEATS) == state.guard[t][:, None]
+    is_emperor = state.emperor[t][:, None] == _SEATS
+    is_guard = state.guard[t][:, None] == _SEATS
     roles = np.stack([is_emperor, is_guard, crowned & ~is_emperor & ~is_guard], axis=2)
-    w.put("roles", (roles & crowned[:, :, None]).reshape(len(t), -1))
-    w.one_hot("solo", state.solo[t] - 1)
-    w.one_hot("identity_seat", state.identity_seat[t])
-    w.one_hot("marked_b", state.marked_b[t])
-    _write_public(w, state, t, np.zeros(len(t), np.int64), constant)
-    return w.out
+    out[:, at["roles"]] = roles.reshape(len(t), -1)
+    out[:, at["solo"]] = _SOLO[state.solo[t]]
+    out[:, at["identity_seat"]] = state.identity_seat[t][:, None] == _SEATS
+    out[:, at["marked_b"]] = state.marked_b[t][:, None] == _SEATS
+    return out
 
 
 assert len(PHASE_NAMES) - 1 == Phase.OVER

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from lupai.envs.actions import SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.legal import Ints, Legal, play_moves, set_of_action, verb_mask
 from lupai.envs.baohuang.rules import Rules
-from lupai.envs.baohuang.state import SEATS, Phase, State
+from lupai.envs.baohuang.state import PHASE_OVER, SEATS, State
 from lupai.envs.cards import KIND_B, KIND_R, NATURAL_RANKS, RANK_B, RANK_OF_KIND, RANK_R
 from lupai.envs.seats import NOBODY, next_seat
 from lupai.envs.sets import PARTS
@@ -156,7 +156,7 @@ def _go_on(state: State, t: Ints) -> None:
         seat = _NEXT[state.alive[end], 0].astype(np.intp)
         state.places[end, seat] = SEATS
         state.out_count[end] = SEATS
-        state.phase[end] = Phase.OVER
+        state.phase[end] = PHASE_OVER
         state.actor[end] = NOBODY
         state.to_ask[end] = 0
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from lupai.envs.actions import CALL, VERB_ID
 from lupai.envs.baohuang.legal import Ints, Legal, verb_mask
 from lupai.envs.baohuang.rules import Rules
-from lupai.envs.baohuang.state import SEATS, Phase, Said, Solo, State
+from lupai.envs.baohuang.state import PHASE_PLAY, SEATS, Phase, Said, Solo, State
 from lupai.envs.cards import KIND_R, NUM_KINDS, RANK_R
 from lupai.envs.seats import NOBODY, next_seat
 
@@ -208,7 +208,7 @@ def _declare(state: State, t: Ints, actions: Ints) -> None:
 
 def _open_play(state: State, t: Ints) -> None:
     """The emperor leads the first trick."""
-    state.phase[t] = Phase.PLAY
+    state.phase[t] = PHASE_PLAY
     state.actor[t] = state.emperor[t]
     state.to_ask[t] = 0
     state.alive[t] = _ALL

@@ -43,6 +43,9 @@ class Phase(IntEnum):
     OVER = 13
 
 
+# As plain ints for the hot path: looking up an enum's member costs more than a small array does.
+PHASE_PLAY: Final = int(Phase.PLAY)
+PHASE_OVER: Final = int(Phase.OVER)
 PHASE_NAMES: Final = tuple(p.name.lower() for p in Phase)
 
 
@@ -223,7 +226,7 @@ class State:
     @property
     def over(self) -> npt.NDArray[np.bool_]:
         """``[B] bool``: the hand has ended."""
-        over: npt.NDArray[np.bool_] = self.phase == Phase.OVER
+        over: npt.NDArray[np.bool_] = self.phase == PHASE_OVER
         return over
 
     def take(self, rows: npt.ArrayLike) -> State:
