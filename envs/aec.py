@@ -7,6 +7,7 @@ would lose its reward in RLlib's wrapper without any error.)
 
 from __future__ import annotations
 
+import operator
 import warnings
 from typing import Any
 
@@ -149,8 +150,8 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
 
     def _action_number(self, action: Any) -> int:
         try:
-            return int(action)
-        except (TypeError, ValueError):
+            return operator.index(action)
+        except TypeError:
             raise IllegalMoveError(
                 f"{self.agent_selection}: action {action!r} is no integer in "
                 f"0 … {self.engine.actions.size - 1}"

@@ -1,0 +1,116 @@
+"""Faults that a climbing-game environment can have, as edits of the source.
+
+The list is that of 26 faults of which PettingZoo's own tests notice eight for sure. Each edit
+names a file, a text that stands in it exactly once, what to put in its place, and the test file
+that should notice first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+AEC = "envs/aec.py"
+PLAY = "envs/baohuang/play.py"
+SEEN = "envs/baohuang/observation.py"
+T_AEC = "tests/envs/test_aec.py"
+T_ORACLE = "tests/envs/test_oracle_agreement.py"
+T_LEAKS = "tests/envs/test_leaks.py"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One planted fault: ``edits`` are (file, text that occurs once, replacement)."""
+
+    name: str
+    edits: tuple[tuple[str, str, str], ...]
+    noticed_by: str = T_AEC
+
+
+def _fault(name: str, file: str, old: str, new: str, noticed_by: str = T_AEC) -> Fault:
+    return Fault(name, ((file, old, new),), noticed_by)
+
+
+_PAY = "self.rewards = self._by_agent(self.engine.scores(self._state)[0])"
+_ZERO_MASK = "mask = np.zeros(self.engine.actions.size, np.int8)\n"
+
+FAULTS = (
+    # noticed by PettingZoo's tests
+    _fault("all-zero mask for a live seat", AEC,
+           "mask[self._legal_ids] = 1", "mask[self._legal_ids] = 0"),
+    _fault("seed ignored", AEC,
+           "base, episode = check_seed(seed), 0", "base, episode = 1234, 0"),
+    _fault("global np.random used", AEC,
+           "state = self.engine.reset([base], episode)",
+           "state = self.engine.reset([base + int(np.random.randint(9999))], episode)"),
+    _fault("bool mask", AEC, "np.zeros(self.engine.actions.size, np.int8)",
+           "np.zeros(self.engine.actions.size, bool)"),
+    _fault("wrong observation dtype", AEC,
+           "self.engine.observe(self._state, seat)[0]",
+           "self.engine.observe(self._state, seat)[0].astype(np.float64)"),
+    _fault("observation out of bounds", SEEN,
+           "out[:, at[\"hand_sizes\"]] = state.sizes[column, order]",
+           "out[:, at[\"hand_sizes\"]] = state.sizes[column, order] + 60"),
+    _fault("cumulative rewards not cleared", AEC,
+           "self._cumulative_rewards = dict.fromkeys(self.agents, 0)",
+           "self._cumulative_rewards = self.__dict__.get('_cumulative_rewards') "
+           "or dict.fromkeys(self.agents, 0)"),
+    _fault("a new space object per call", AEC,
+           "return self.action_spaces[agent]",
+           "return spaces.Discrete(self.engine.actions.size)"),
+    # noticed sometimes
+    _fault("seed 0 treated as none", AEC, "if seed is not None:", "if seed:"),
+    # missed by PettingZoo's tests
+    Fault("illegal action accepted", (
+        (AEC, "if not (self._legal_ids == number).any():", "if not (self._legal_ids >= 0).any():"),
+        ("envs/baohuang/engine.py", "if not good.all():", "if not good.size:"),
+    )),
+    _fault("legal moves missing", "envs/baohuang/legal.py",
+           "np.where(count > 0, np.uint32(ALL_COMBOS), np.uint32(0))",
+           "np.where(count > 1, np.uint32(ALL_COMBOS), np.uint32(0))", T_ORACLE),
+    _fault("an equal set beats", "envs/baohuang/legal.py",
+           "np.arange(ROWS)[None, :] > np.arange(ROWS)[:, None]",
+           "np.arange(ROWS)[None, :] >= np.arange(ROWS)[:, None]", T_ORACLE),
+    _fault("payoff sign flipped", "envs/baohuang/scoring.py",
+           "return scores", "return -scores", T_ORACLE),
+    _fault("reward only to the last actor", AEC, _PAY,
+           "self.rewards = {a: r if int(a[-1]) == seat else 0 for a, r in "
+           "self._by_agent(self.engine.scores(self._state)[0]).items()}"),
+    _fault("only the first finisher rewarded", AEC, _PAY,
+           "self.rewards = {a: r if self._state.places[0, int(a[-1])] == 1 else 0 for a, r in "
+           "self._by_agent(self.engine.scores(self._state)[0]).items()}"),
+    Fault("a seat ended at its empty hand loses its payoff", (
+        (AEC, _PAY,
+         "self.rewards = {a: 0 if self.terminations[a] else r for a, r in "
+         "self._by_agent(self.engine.scores(self._state)[0]).items()}"),
+        (AEC, "        if self._state.over[0]:\n            self.rewards",
+         "        self.terminations[self.agent_selection] = not self._state.sizes[0, seat]\n"
+         "        if self._state.over[0]:\n            self.rewards"),
+    )),
+    _fault("a card missing from the deck", "envs/cards.py",
+           "texts = [t for t in KIND_TEXTS for _ in range(4)]",
+           "texts = [t for t in KIND_TEXTS for _ in range(4)][1:]", T_ORACLE),
+    _fault("other hands in the observation", SEEN,
+           "out[:, at[\"shown\"]] = state.shown[t]",
+           "out[:, at[\"shown\"]] = state.hands[t, (viewer + 1) % SEATS]", T_LEAKS),
+    _fault("the own-hand slot shows the acting seat's hand", SEEN,
+           "out[:, at[\"own_hand\"]] = state.hands[t, viewer]",
+           "out[:, at[\"own_hand\"]] = state.hands[t, state.actor[t]]", T_LEAKS),
+    _fault("a finished seat still asked", PLAY,
+           "state.to_ask[t] = state.alive[t] & ~bit", "state.to_ask[t] = 31 & ~bit"),
+    _fault("wrong leader after a trick", PLAY,
+           "np.where(owner_in, owner, _NEXT[state.alive[c], owner])",
+           "_NEXT[state.alive[c], owner]", T_ORACLE),
+    _fault("a seat that is not acting sees the actor's mask", AEC,
+           "if self._state.actor[0] == seat:", "if self._state.actor[0] >= 0:"),
+    _fault("arrays changed after being returned", AEC, _ZERO_MASK,
+           "mask = self.__dict__.setdefault('_buffer', "
+           "np.zeros(self.engine.actions.size, np.int8))\n        mask[:] = 0\n"),
+    _fault("terminations never raised", AEC,
+           "self.terminations = dict.fromkeys(self.agents, True)",
+           "self.terminations = dict.fromkeys(self.agents, False)"),
+    _fault("state left over from the last episode", AEC,
+           "self._history: list[str] = []",
+           "self._history: list[str] = getattr(self, '_history', [])"),
+    _fault("the game ended too early", PLAY,
+           "last = (alive & (alive - 1)) == 0", "last = np.bitwise_count(alive) <= 2", T_ORACLE),
+)  # fmt: skip
