@@ -25,32 +25,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
-from lupai.agents.network import (
-    MoveScorer,
-    NetworkConfig,
-    move_table,
-    offsets_to_rows,
-    segment_argmax,
-    segment_log_softmax,
-    segment_sample,
-)
-from lupai.envs.actions import ACTIONS, VERB_ID
-from lupai.envs.baohuang.engine import Engine
+from lupai.agents.network import MoveScorer, NetworkConfig, move_table
+from lupai.agents.trained import CheckpointAgent
 from lupai.envs.errors import LupaiError
-from lupai.envs.view import View, Views
+from lupai.envs.game import Game, make_game
 
-__all__ = ["AgentCard", "CheckpointAgent", "CheckpointError", "find_agent", "load_agent", "save_agent"]
+__all__ = [
+    "AgentCard",
+    "CheckpointAgent",
+    "CheckpointError",
+    "find_agent",
+    "load_agent",
+    "save_agent",
+]
 
 FORMAT: Final = "lupai-agent/1"
 CARD_FILE: Final = "agent.json"
 WEIGHTS_FILE: Final = "weights.pt"
 LATEST_FILE: Final = "latest.json"
-IDLE_VERBS: Final = ("pass", "yield", "claim")
-_ROWS_AT_ONCE: Final = 1024  # bounds the memory of one forward pass: a lead may have 860 moves
 
 Idle = Literal["choose", "pass"]
 
@@ -64,6 +58,7 @@ class AgentCard:
     """What ``agent.json`` says.
 
     Attributes:
+        game: which game it plays.
         rules: rules string under which the agent was trained.
         action_layout: hash of the action ids.
         observation_layout: hash of the observation.
@@ -74,6 +69,7 @@ class AgentCard:
         provenance: free JSON values: seeds, steps, versions.
     """
 
+    game: str
     rules: str
     action_layout: str
     observation_layout: str
@@ -86,6 +82,7 @@ class AgentCard:
         """Content of ``agent.json``."""
         return {
             "format": FORMAT,
+            "game": self.game,
             "rules": self.rules,
             "action_layout": self.action_layout,
             "observation_layout": self.observation_layout,
@@ -100,7 +97,7 @@ def save_agent(
     folder: str | os.PathLike[str],
     policy: MoveScorer,
     network: NetworkConfig,
-    engine: Engine,
+    engine: Game,
     *,
     idle: Idle = "choose",
     provenance: Mapping[str, Any] | None = None,
@@ -120,8 +117,9 @@ def save_agent(
     buffer = io.BytesIO()
     torch.save({k: v.detach().cpu().clone() for k, v in policy.state_dict().items()}, buffer)
     card = AgentCard(
+        game=engine.game,
         rules=str(engine.rules),
-        action_layout=ACTIONS.hash,
+        action_layout=engine.actions.hash,
         observation_layout=engine.observation_layout.hash,
         network=network,
         weights_sha256=hashlib.sha256(buffer.getvalue()).hexdigest(),
@@ -190,7 +188,7 @@ def read_card(folder: Path) -> AgentCard:
             f"{path}: format {data.get('format')!r} is not known; this version reads {FORMAT!r}"
         )
     texts = {}
-    for key in ("rules", "action_layout", "observation_layout", "weights_sha256"):
+    for key in ("game", "rules", "action_layout", "observation_layout", "weights_sha256"):
         if not isinstance(data.get(key), str):
             raise CheckpointError(f"{path}: {key!r} is {data.get(key)!r}; it should be a text")
         texts[key] = data[key]
@@ -234,12 +232,12 @@ def load_agent(
     place = find_agent(folder)
     card = read_card(place)
     try:
-        engine = Engine(card.rules if rules is None else rules)
+        engine = make_game(card.game, card.rules if rules is None else rules)
     except LupaiError as error:
-        raise CheckpointError(f"{place / CARD_FILE}: rules {card.rules!r}: {error}") from None
+        raise CheckpointError(f"{place / CARD_FILE}: {error}") from None
     wanted = (
         ("rules", card.rules, str(engine.rules), "ask for the rules it was trained under"),
-        ("action_layout", card.action_layout, ACTIONS.hash, _OTHER_VERSION),
+        ("action_layout", card.action_layout, engine.actions.hash, _OTHER_VERSION),
         (
             "observation_layout",
             card.observation_layout,
@@ -298,97 +296,3 @@ def _read_json(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise CheckpointError(f"{path}: holds a {type(data).__name__}; it should be an object")
     return data
-
-
-class CheckpointAgent:
-    """A trained policy that plays.
-
-    Args:
-        policy: the network.
-        card: what is known about it.
-        name: shown in tables and records.
-        sample: draw from the policy; else take the most probable move, the lowest id of equals.
-    """
-
-    def __init__(
-        self, policy: MoveScorer, card: AgentCard, *, name: str = "trained", sample: bool = False
-    ) -> None:
-        self.policy = policy.eval()
-        self.card = card
-        self.name = name
-        self.sample = sample
-        self._generator = torch.Generator().manual_seed(0)
-
-    def reset(self, seed: int | None = None) -> None:
-        """Start the stream of its own draws anew (it matters with ``sample`` only)."""
-        if seed is None:
-            self._generator.seed()
-        else:
-            self._generator.manual_seed(int(seed) % (1 << 63))
-
-    def act(self, view: View) -> str:
-        """One move in the notation of the records."""
-        ids = view.legal_ids.astype(np.int64)
-        offsets = np.array([0, len(ids)], dtype=np.int64)
-        chosen = self._choose(view.observation[None], ids, offsets)
-        return view.move_of(int(chosen[0]))
-
-    def act_batch(self, views: Views) -> npt.NDArray[np.int32]:
-        """Action ids ``[N] int32`` for N decisions at once."""
-        ids, offsets = views.legal.ids()
-        return self._choose(views.observation, ids.astype(np.int64), offsets)
-
-    def _choose(
-        self,
-        observation: npt.NDArray[np.int8],
-        ids: npt.NDArray[np.int64],
-        offsets: npt.NDArray[np.int64],
-    ) -> npt.NDArray[np.int32]:
-        count = len(offsets) - 1
-        if count and int(np.diff(offsets).min()) < 1:
-            raise ValueError("a decision without any legal move was asked of an agent")
-        chosen = np.zeros(count, dtype=np.int32)
-        for start in range(0, count, _ROWS_AT_ONCE):
-            stop = min(start + _ROWS_AT_ONCE, count)
-            part = slice(int(offsets[start]), int(offsets[stop]))
-            chosen[start:stop] = self._forward(
-                observation[start:stop], ids[part], offsets[start : stop + 1] - offsets[start]
-            )
-        if self.card.idle == "pass":
-            chosen[idle_rows(ids, offsets)] = VERB_ID["pass"]
-        return chosen
-
-    @torch.inference_mode()
-    def _forward(
-        self,
-        observation: npt.NDArray[np.int8],
-        ids: npt.NDArray[np.int64],
-        offsets: npt.NDArray[np.int64],
-    ) -> npt.NDArray[np.int32]:
-        device = self.policy.head.weight.device
-        flat = torch.tensor(ids, device=device)
-        rows = offsets_to_rows(torch.tensor(offsets, device=device))
-        count = len(offsets) - 1
-        logits = self.policy(torch.tensor(observation, device=device), rows, flat)
-        if self.sample:
-            # The generator lives on the CPU, so that a seed means the same on every device.
-            log_probs = segment_log_softmax(logits, rows, count).cpu()
-            place = segment_sample(log_probs, rows.cpu(), count, self._generator).to(device)
-        else:
-            place = segment_argmax(logits, rows, count)
-        result: npt.NDArray[np.int32] = flat[place].to(torch.int32).cpu().numpy()
-        return result
-
-
-def idle_rows(
-    ids: npt.NDArray[np.integer], offsets: npt.NDArray[np.integer]
-) -> npt.NDArray[np.bool_]:
-    """``[N] bool``: rows where pass is legal and nothing but pass, yield and claim is."""
-    count = len(offsets) - 1
-    rows = np.repeat(np.arange(count), np.diff(offsets))
-    serious = np.bincount(rows[~_IS_IDLE[ids]], minlength=count)
-    passes = np.bincount(rows[ids == VERB_ID["pass"]], minlength=count)
-    return (serious == 0) & (passes > 0)
-
-
-_IS_IDLE: Final = np.isin(np.arange(ACTIONS.size), [VERB_ID[v] for v in IDLE_VERBS])

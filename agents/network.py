@@ -75,6 +75,9 @@ def pack_legal(
 
 def unpack_legal(packed: Tensor) -> tuple[Tensor, Tensor]:
     """``(rows [T] int64, ids [T] int64)`` of packed rows ``[N, W] uint8``; ids ascend in a row."""
+    if packed.shape[0] == 0:
+        nothing = torch.zeros(0, dtype=torch.int64, device=packed.device)
+        return nothing, nothing.clone()
     packed = packed.contiguous()
     words = packed.view(torch.int64)
     row, word = torch.nonzero(words, as_tuple=True)
@@ -142,17 +145,29 @@ def segment_argmax(values: Tensor, rows: Tensor, count: int) -> Tensor:
     return torch.where(first < size, first, -1)
 
 
-def segment_sample(
-    log_probs: Tensor, rows: Tensor, count: int, generator: torch.Generator | None = None
-) -> Tensor:
-    """``[count] int64`` place of one entry drawn from each row's softmax, or -1 (Gumbel-max)."""
-    uniform = torch.rand(
-        log_probs.shape, dtype=torch.float64, device=log_probs.device, generator=generator
-    )
-    tiny = torch.finfo(torch.float64).tiny
-    waiting = -torch.log(uniform.clamp_min(tiny))  # exponential; 0 only if uniform rounds to 1
-    gumbel = -torch.log(waiting.clamp_min(tiny))
-    return segment_argmax(log_probs.to(torch.float64) + gumbel, rows, count)
+def segment_sample(log_probs: Tensor, rows: Tensor, count: int, uniform: Tensor) -> Tensor:
+    """``[count] int64`` place of one entry drawn from each row's distribution, or -1.
+
+    Args:
+        log_probs: ``[T]`` from :func:`segment_log_softmax`.
+        rows: ``[T] int64``, ascending.
+        count: number of rows.
+        uniform: ``[count] float64`` one draw in [0, 1) for each row; the entry is the inverse of
+            the row's cumulative distribution there.
+    """
+    size = torch.bincount(rows, minlength=count)
+    end = size.cumsum(0)
+    if len(rows) == 0:
+        return torch.full_like(end, -1)
+    probability = log_probs.to(torch.float64).exp()
+    total = probability.cumsum(0)  # over all rows together: one pass for everything
+    first = (end - size).clamp_max(len(rows) - 1)
+    below = total[first] - probability[first]
+    mass = total[(end - 1).clamp_min(0)] - below
+    place = torch.searchsorted(total, below + uniform * mass, right=True)
+    # Rounding may point just beyond the row.
+    place = torch.minimum(torch.maximum(place, first), end - 1)
+    return torch.where(size > 0, place, -1)
 
 
 # --- the networks --------------------------------------------------------------------------------
@@ -213,7 +228,7 @@ class MoveTable:
 
 
 def move_table(layout: Layout) -> MoveTable:
-    """Constants of the game's action ids under an observation layout with a section ``own_hand``."""
+    """Constants of the action ids under an observation layout with a section ``own_hand``."""
     static = ACTIONS.features
     # A rank as one number beside the one-hot: what was learned of a 9 helps with a T.
     ordinal = np.zeros((ACTIONS.size, 1), np.float32)

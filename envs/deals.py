@@ -69,7 +69,13 @@ def _mix(x: U64) -> U64:
 
 
 def hand_seeds(seeds: U64, episodes: npt.NDArray[np.integer]) -> U64:
-    """Seed ``[B] uint64`` under which each episode's hand is dealt; episode 0 keeps its seed."""
+    """Seed ``[B] uint64`` under which each episode's hand is dealt; episode 0 keeps its seed.
+
+    Raises:
+        SeedError: an episode is not an integer from 0 on.
+    """
+    if episodes.dtype.kind not in "iu" or (episodes < 0).any():
+        raise SeedError(f"episodes {episodes.tolist()} are not all integers from 0 on")
     e = episodes.astype(np.uint64)
     later = _mix(_mix(seeds + _GAMMA) + e * _GAMMA) >> np.uint64(11)
     return np.where(e == 0, seeds, later)

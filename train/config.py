@@ -102,8 +102,11 @@ class PPOSection(_Section):
 class WorkersSection(_Section):
     """Where the games are played."""
 
+    sampler: Literal["batch", "rllib"] = Field(
+        "batch", description="batch: all tables at once on the vector engine; rllib: its own runner"
+    )
     runners: int = Field(0, ge=0, le=1024, description="sampling processes; 0: in the trainer")
-    envs_per_runner: int = Field(16, ge=1, le=4096, description="tables per process")
+    envs_per_runner: int = Field(64, ge=1, le=4096, description="tables per process")
     cpus: int | None = Field(None, ge=1, description="CPUs that Ray may use; none: all")
     object_store_mb: int = Field(200, ge=80, le=1_000_000, description="Ray's shared memory")
 
@@ -149,13 +152,13 @@ class TrainConfig(_Section):
     algorithm: Literal["ppo"] = Field("ppo", description="RLlib PPO, one policy for all seats")
     seed: int = Field(0, ge=0, lt=1 << 31, description="seed of deals, weights and exploration")
     rules: str | dict[str, Any] = Field("qingdao", description="rules string, or preset + options")
-    env: EnvConfig = EnvConfig()  # type: ignore[call-arg]
-    network: NetworkSection = NetworkSection()  # type: ignore[call-arg]
-    ppo: PPOSection = PPOSection()  # type: ignore[call-arg]
-    workers: WorkersSection = WorkersSection()  # type: ignore[call-arg]
+    env: EnvConfig = EnvConfig()
+    network: NetworkSection = NetworkSection()
+    ppo: PPOSection = PPOSection()
+    workers: WorkersSection = WorkersSection()
     stop: StopSection
-    checkpoint: CheckpointSection = CheckpointSection()  # type: ignore[call-arg]
-    evaluation: EvaluationConfig = EvaluationConfig()  # type: ignore[call-arg]
+    checkpoint: CheckpointSection = CheckpointSection()
+    evaluation: EvaluationConfig = EvaluationConfig()
 
     @field_validator("rules")
     @classmethod

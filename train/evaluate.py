@@ -35,16 +35,18 @@ import numpy.typing as npt
 
 import lupai
 import lupai.agents
+from lupai.agents.base import Agent, BatchAgent, ask
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.errors import LupaiError
+from lupai.envs.log import Log
 from lupai.envs.view import Views
 
-__all__ = ["FORMATS", "EvaluationError", "NeutralCaller", "choose", "evaluate", "main", "table"]
+__all__ = ["FORMATS", "EvaluationError", "NeutralCaller", "evaluate", "main", "table"]
 
 FORMATS: Final = ("seat", "emperor_camp", "rebel_camp")
 FILE_FORMAT: Final = "lupai-evaluation/1"
-TABLES_AT_ONCE: Final = 1000  # written into results: agents draw in the order of the tables
+TABLES_AT_ONCE: Final = 1000  # in results, as agents without lanes draw in the tables' order
 _DEALS, _CALLER, _AGENT, _OPPONENT = range(4)  # which stream of the evaluation's seed
 _ME, _THEM, _NEUTRAL = range(3)
 
@@ -97,7 +99,7 @@ class _Plan:
 
 
 def evaluate(
-    agent: str | os.PathLike[str] | Any,
+    agent: str | os.PathLike[str] | Agent,
     opponents: Sequence[str] = ("random",),
     *,
     formats: Sequence[str] = FORMATS,
@@ -233,28 +235,6 @@ def table(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def choose(agent: Any, views: Views) -> npt.NDArray[np.integer]:
-    """Action ids ``[N]`` of an agent for N views: all at once, or view by view if it must be.
-
-    Raises:
-        EvaluationError: the agent named a move that is not legal.
-    """
-    if hasattr(agent, "act_batch"):
-        ids: npt.NDArray[np.integer] = np.asarray(agent.act_batch(views))
-        return ids
-    chosen = np.zeros(len(views), dtype=np.int64)
-    for i in range(len(views)):
-        view = views[i]
-        move = agent.act(view)
-        if move not in view.legal:
-            raise EvaluationError(
-                f"agent {getattr(agent, 'name', agent)!r} played {move!r} in seat {view.seat}; "
-                f"legal: {', '.join(view.legal[:8])}"
-            )
-        chosen[i] = view.action_of(move)
-    return chosen
-
-
 def _plan(name: str, hands: int, seats: int) -> _Plan:
     if name == "seat":
         deals = -(-hands // seats)
@@ -262,7 +242,7 @@ def _plan(name: str, hands: int, seats: int) -> _Plan:
     return _Plan(name, np.arange(hands), np.full(hands, -1))
 
 
-def _play(engine: Engine, plan: _Plan, me: Any, them: Any, seed: int, bar: Any) -> I64:
+def _play(engine: Engine, plan: _Plan, me: Agent, them: Agent, seed: int, bar: Any) -> I64:
     """Score ``[H]`` of the agent (or its camp) in every hand of a plan."""
     caller, total = NeutralCaller(seed), len(plan.deals)
     seeds = _stream(seed, _DEALS).generate_state(int(plan.deals.max()) + 1, np.uint64)
@@ -273,8 +253,8 @@ def _play(engine: Engine, plan: _Plan, me: Any, them: Any, seed: int, bar: Any) 
         deals, seats = plan.deals[part], plan.seats[part]
         state = engine.reset(seeds[deals])
         # Only an agent that is asked view by view reads the history, which is slow to write.
-        reads = not (hasattr(me, "act_batch") and hasattr(them, "act_batch"))
-        log: list[list[str]] = [[] for _ in deals]
+        reads = not (isinstance(me, BatchAgent) and isinstance(them, BatchAgent))
+        log = Log(engine, state) if reads else None
         done = 0
         while True:
             rows = np.flatnonzero(~np.asarray(state.over))
@@ -292,18 +272,19 @@ def _play(engine: Engine, plan: _Plan, me: Any, them: Any, seed: int, bar: Any) 
             actions = np.zeros(len(rows), dtype=np.int64)
             for player in np.unique(who):
                 some = who == player
-                histories = [log[row] for row in rows[some]] if reads else None
+                histories = [log.history[row] for row in rows[some]] if log else None
                 views = Views(engine, state, actor[some], rows[some], histories)
                 if player == _NEUTRAL:
                     count = np.asarray(state.moves)[rows[some]]
                     actions[some] = caller.choose(views, deals[rows[some]], count)
                 else:
-                    actions[some] = choose(me if player == _ME else them, views)
-            said = _events(engine, state, rows, actor, actions) if reads else []
-            engine.step(state, actions, rows)
-            for row, event in zip(rows, said, strict=False):
-                # A void hand starts anew: its moves are no part of what follows.
-                log[row] = [*log[row], event] if state.moves[row] else []
+                    # A lane for each hand: what one hand draws does not depend on the others.
+                    lanes = start + rows[some]
+                    actions[some] = ask(me if player == _ME else them, views, lanes)
+            if log is None:
+                engine.step(state, actions, rows)
+            else:
+                log.step(actions, rows)
         final = np.asarray(engine.scores(state)).astype(np.int64)
         if final.sum(axis=1).any():
             raise RuntimeError("engine fault: a hand's scores do not sum to zero")
@@ -314,14 +295,6 @@ def _play(engine: Engine, plan: _Plan, me: Any, them: Any, seed: int, bar: Any) 
             camp = np.stack([_in_camp(state, every, np.full(len(deals), s)) for s in names], 1)
             scores[part] = (final * (camp == (plan.format == "emperor_camp"))).sum(axis=1)
     return scores
-
-
-def _events(engine: Engine, state: Any, rows: I64, actor: I64, actions: I64) -> list[str]:
-    """Public text of the moves about to be played, one for each of ``rows``."""
-    return [
-        f"{seat} {engine.record_move(state, int(row), int(action))[1]}"
-        for row, seat, action in zip(rows, actor, actions, strict=True)
-    ]
 
 
 def _in_camp(state: Any, rows: I64, seats: I64) -> npt.NDArray[np.bool_]:
@@ -395,7 +368,7 @@ def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
-def _load(agent: Any) -> Any:
+def _load(agent: Any) -> Agent:
     return lupai.agents.load(agent) if isinstance(agent, str | os.PathLike) else agent
 
 

@@ -152,7 +152,7 @@ class Engine:
 
     def dealt_hands(self, hand_seed: int, redeal: int = 0) -> tuple[list[str], int]:
         """The five dealt hands as text, each in deal order, and the start seat."""
-        seeds = np.array([hand_seed], np.uint64)
+        seeds = deals.seed_array(hand_seed)
         order, start = deals.deal(self.rules.cards, SEATS, seeds, np.array([redeal]))
         seat = deals.hand_of_place(SEATS, order.shape[1], start)[0]
         hands = [" ".join(CODE_TEXTS[c] for c in order[0][seat == s]) for s in range(SEATS)]
@@ -240,7 +240,10 @@ class Engine:
             IllegalMoveError: an action is not legal; no table has been changed.
         """
         t = self._tables(state, tables)
-        a = np.asarray(actions, dtype=np.int64)
+        a = np.asarray(actions)
+        if a.size and a.dtype.kind not in "iu":
+            raise TypeError(f"actions are integers, not {a.dtype}")
+        a = a.astype(np.int64, copy=False)
         if a.shape != t.shape:
             raise ValueError(f"actions {a.shape} for {len(t)} tables")
         phase = state.phase[t]

@@ -59,6 +59,8 @@ def action_of(state: State, table: int, text: str) -> int:
     """
     move = ACTIONS.parse(text)
     action = ACTIONS.encode(move)
+    if move.cards is not None and move.cards.x:
+        raise IllegalMoveError(f"seat {state.actor[table]}: {text!r}: these rules have no X")
     if move.cards is not None and move.cards.starred:
         identity = identity_rank(state, table)
         if identity is None or _star_misplaced(action, identity, text):
@@ -130,6 +132,8 @@ def read_move(state: State, table: int, text: str) -> tuple[int, I8]:
     if not text.startswith("play "):
         return ACTIONS.encode(ACTIONS.parse(text)), np.zeros(NUM_KINDS, np.int8)
     cards = parse_cards(text.removeprefix("play "))
+    if not cards:
+        raise NotationError(f"unreadable move {text!r}: play without a card")
     kinds = np.array([kind for kind, _ in cards], dtype=np.intp)
     ranks = RANK_OF_KIND[kinds]
     naturals = ranks[ranks < NATURAL_RANKS]

@@ -124,13 +124,15 @@ def _event_table() -> I8:
     table = np.zeros((ACTIONS.size + 1, len(names)), np.int8)
     table[np.arange(len(VERBS)), np.arange(len(VERBS))] = 1
     for kind in range(NUM_KINDS):
-        row = table[CALL + kind]
-        row[names.index("call")] = 1
-        if kind < 52:
-            row[names.index("rank_0") + kind // 4] = 1
-        else:
-            row[names.index("jokers_only")] = 1
-            row[names.index("b" if kind == 52 else "r")] = 1
+        for open_ in (0, 1):  # 明独 is public; a secret call is remembered as a call
+            row = table[CALL + open_ * NUM_KINDS + kind]
+            row[names.index("call")] = 1
+            row[names.index("open")] = open_
+            if kind < 52:
+                row[names.index("rank_0") + kind // 4] = 1
+            else:
+                row[names.index("jokers_only")] = 1
+                row[names.index("b" if kind == 52 else "r")] = 1
     for name in ("set", "set_identity"):
         ids = ACTIONS.offsets[name] + np.arange(dict(ACTIONS.blocks)[name])
         parts = PARTS[: len(ids)]

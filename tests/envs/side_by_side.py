@@ -5,9 +5,8 @@ A `Party` holds B tables of one engine state and one oracle hand for each.
 
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -16,11 +15,13 @@ from lupai.envs.baohuang import notation
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import PHASE_NAMES, SOLO_NAMES, State
 from lupai.envs.cards import KIND_TEXTS, RANK_OF_KIND
+from tests.envs.decoder import Knowledge
 from tests.oracle.qingdao import Hand
-from tests.oracle.random_play import biased_deal, biased_move
+from tests.oracle.random_play import biased_deal, biased_move, small_deck
 
 KIND = {text: kind for kind, text in enumerate(KIND_TEXTS)}
 SEATS = range(5)
+VIEWERS = np.arange(5)
 
 
 @cache
@@ -200,14 +201,49 @@ def play_out(party: Party, rng: random.Random, given: bool = False) -> Party:
     return party
 
 
-def random_states(seed: int, deck: tuple[str, ...] | None = None) -> Iterable[tuple[Any, ...]]:
-    """One random hand: `(party, move about to be made)` at every decision, then `(party, None)`."""
-    rng = random.Random(seed)
-    engine = engine_of(deck)
-    party = Party(engine, [biased_deal(rng, None if deck is None else list(deck))])
-    while party.open:
-        move = biased_move(party.hands[0].legal(), rng)
-        yield party, move
-        party.step([0], [move])
-    yield party, None
+def hands(count: int, full: int) -> list[tuple[int, list[str] | None]]:
+    """Seeds and decks: some full ones, many small."""
+    out: list[tuple[int, list[str] | None]] = [(seed, None) for seed in range(full)]
+    for seed in range(count):
+        rng = random.Random(100 + seed)
+        out.append((seed, small_deck(rng) if seed % 2 else tiny_deck(rng)))
+    return out
 
+
+def walk(seed: int, deck: list[str] | None) -> Iterator[tuple[Party, Knowledge, random.Random]]:
+    """States of a random hand: `(party, knowledge, rng)` before each move and at the end."""
+    rng = random.Random(seed)
+    engine = engine_of(None if deck is None else tuple(deck))
+    party = Party(engine, [biased_deal(rng) if deck is None else short_deal(rng, deck)])
+    hand = party.hands[0]
+    known = Knowledge(hand)
+    while hand.seat is not None:
+        yield party, known, rng
+        seat, phase, move = hand.seat, hand.phase, biased_move(hand.legal(), rng)
+        picked = hand.pick(move[5:]) if move.startswith("play ") else []
+        party.step([0], [move])
+        known.hear(seat, phase, move, picked)
+    yield party, known, rng
+
+
+def views(engine: Engine, state: State) -> np.ndarray:
+    """`[5, D]` observations of all seats at table 0."""
+    return engine.observe(state, VIEWERS, np.zeros(5, np.intp))
+
+
+# ---- one engine table, moved by hand
+
+
+def small(*hands: str, start: int = 0) -> tuple[Engine, State]:
+    """A table with these hands and the deck that they make."""
+    engine = Engine({"preset": "qingdao", "deck": " ".join(hands)})
+    return engine, engine.reset_hands(list(hands), start)
+
+
+def play(engine: Engine, state: State, *moves: str) -> None:
+    """Moves as records have them; the seats must be those that are asked."""
+    for text in moves:
+        seat, move = text.split(" ", 1)
+        assert int(seat) == state.actor[0], text
+        action, cards = notation.read_move(state, 0, move)
+        engine.step(state, [action], cards=cards[None])

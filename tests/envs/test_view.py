@@ -100,9 +100,7 @@ def test_a_guess_may_not_take_a_shown_copy_from_the_emperor() -> None:
     engine = Engine()
     for seed in range(40):
         states = hands_of_a_hand(seed)
-        found = [
-            s for s, _ in states if s.identity_kind[0] >= 0 and not s.public[0] and s.phase[0] == 12
-        ]
+        found = [s for s, _ in states if s.guard[0] >= 0 and not s.public[0] and s.moves[0] > 14]
         if not found:
             continue
         state = found[0]

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from ray.rllib.callbacks.callbacks import RLlibCallback
 
+from lupai.train.rllib.tables import ROLES
+
 WINDOW: Final = 500  # hands over which the means below run
 
 
-class LupaiCallbacks(RLlibCallback):  # type: ignore[misc]
-    """Scores by role, kinds of hands, and a check that every hand sums to zero."""
+def log_hand(metrics: Any, roles: Sequence[int], scores: Sequence[int], decisions: int) -> None:
+    """Log a finished hand to RLlib's MetricsLogger.
+
+    Args:
+        metrics: the logger.
+        roles: index into ROLES, by seat.
+        scores: final scores, by seat.
+        decisions: decisions made in the hand.
+
+    Raises:
+        RuntimeError: the scores do not sum to zero.
+    """
+    if sum(scores) != 0:
+        raise RuntimeError(f"scores {list(scores)} of a hand do not sum to zero")
+    for role, score in zip(roles, scores, strict=True):
+        metrics.log_value(("role_score", ROLES[role]), float(score), window=WINDOW)
+    metrics.log_value("solo_share", float(ROLES.index("solo") in roles), window=WINDOW)
+    metrics.log_value("decisions_per_hand", float(decisions), window=WINDOW)
+
+
+class LupaiCallbacks(RLlibCallback):
+    """Logs hands that RLlib's own runner played; BatchEnvRunner logs its own."""
 
     def on_episode_end(self, *, episode: Any, metrics_logger: Any, **kwargs: Any) -> None:
-        """Log a finished hand.
-
-        Raises:
-            RuntimeError: rewards that reached the learner do not sum to zero.
-        """
-        infos = episode.get_infos(-1)
-        scores = {agent: info["score"] for agent, info in infos.items()}
-        # A seat that never had a decision has no episode, and so neither info nor reward.
-        if len(infos) == 5 and sum(scores.values()) != 0:
-            raise RuntimeError(f"scores {scores} do not sum to zero")
-        roles = {info["role"] for info in infos.values()}
-        for agent, info in infos.items():
-            metrics_logger.log_value(("role_score", info["role"]), scores[agent], window=WINDOW)
-        metrics_logger.log_value("solo_share", float("solo" in roles), window=WINDOW)
-        metrics_logger.log_value("decisions_per_hand", len(episode), window=WINDOW)
+        """Log a finished hand; the last info of any seat tells all of it."""
+        info = next(iter(episode.get_infos(-1).values()))
+        log_hand(metrics_logger, info["roles"], info["scores"], len(episode))

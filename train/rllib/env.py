@@ -19,19 +19,19 @@ import numpy.typing as npt
 from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from lupai.agents.checkpoint import idle_rows
 from lupai.agents.network import pack_legal, packed_width
+from lupai.agents.trained import idle_rows
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
+from lupai.train.rllib.tables import SKIPS, seat_roles
 
 OBSERVATION: Final = "observation"
 LEGAL: Final = "legal"
-SKIPS: Final = ("none", "forced", "idle")
 
 Obs = dict[str, npt.NDArray[Any]]
 
 
-class LupaiEnv(MultiAgentEnv):  # type: ignore[misc]
+class LupaiEnv(MultiAgentEnv):
     """One table; agents ``player_0`` … ``player_4`` in seat order, always all five.
 
     Config keys (``config`` is RLlib's EnvContext or a dict):
@@ -60,7 +60,7 @@ class LupaiEnv(MultiAgentEnv):  # type: ignore[misc]
                 LEGAL: spaces.Box(0, 255, (packed_width(ACTIONS.size),), np.uint8),
             }
         )
-        action = spaces.Discrete(ACTIONS.size)
+        action: Any = spaces.Discrete(ACTIONS.size)
         self.observation_spaces = dict.fromkeys(self.possible_agents, space)
         self.action_spaces = dict.fromkeys(self.possible_agents, action)
         self._state: Any = None
@@ -150,31 +150,12 @@ class LupaiEnv(MultiAgentEnv):  # type: ignore[misc]
         scores = self.engine.scores(self._state)[0].astype(int)
         if scores.sum() != 0:
             raise RuntimeError(f"engine fault: scores {scores.tolist()} do not sum to zero")
-        roles = seat_roles(self._state)[0]
+        info = {"scores": scores.tolist(), "roles": seat_roles(self._state)[0].tolist()}
         names = self.possible_agents
         return (
             {name: self._observe(seat) for seat, name in enumerate(names)},
             {name: float(scores[i]) * self.reward_scale for i, name in enumerate(names)},
             {**dict.fromkeys(names, True), "__all__": True},
             {"__all__": False},
-            {
-                name: {"score": int(scores[i]), "role": ROLES[roles[i]]}
-                for i, name in enumerate(names)
-            },
+            dict.fromkeys(names, info),
         )
-
-
-ROLES: Final = ("none", "emperor", "guard", "rebel", "solo")
-
-
-def seat_roles(state: Any) -> npt.NDArray[np.int8]:
-    """``[B, 5] int8`` index into ROLES of every seat; the referee's knowledge, not a seat's."""
-    seats = np.arange(5)
-    roles = np.full((len(state.emperor), 5), ROLES.index("rebel"), dtype=np.int8)
-    emperor, guard = np.asarray(state.emperor)[:, None], np.asarray(state.guard)[:, None]
-    alone = np.asarray(state.solo)[:, None] != 0
-    roles[seats == guard] = ROLES.index("guard")
-    roles[(seats == emperor) & ~alone] = ROLES.index("emperor")
-    roles[(seats == emperor) & alone] = ROLES.index("solo")
-    roles[np.broadcast_to(emperor < 0, roles.shape)] = ROLES.index("none")
-    return roles

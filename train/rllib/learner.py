@@ -20,7 +20,7 @@ from torch import Tensor
 from lupai.train.rllib.module import ENTROPY, LOG_PROB
 
 
-class LupaiLearner(PPOTorchLearner):  # type: ignore[misc]
+class LupaiLearner(PPOTorchLearner):
     """Clipped surrogate, squared value error, entropy bonus; rows outside LOSS_MASK count nothing.
 
     ``value_loss_coeff`` and ``clip_param`` come from the PPOConfig. Logged beside RLlib's own

@@ -34,7 +34,7 @@ LOG_PROB: Final = "lupai_log_prob"
 ENTROPY: Final = "lupai_entropy"
 
 
-class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):  # type: ignore[misc]
+class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
     """Policy (``pi``) and, where it learns, a value network (``vf``).
 
     ``model_config``: ``rules`` (string) and ``network`` (``NetworkConfig.to_json()``).
@@ -66,7 +66,8 @@ class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):  # type: i
     def _forward_exploration(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         with torch.no_grad():
             log_probs, rows, ids, count = self._scores(batch)
-            place = segment_sample(log_probs, rows, count)
+            uniform = torch.rand(count, dtype=torch.float64, device=log_probs.device)
+            place = segment_sample(log_probs, rows, count, uniform)
             _demand_moves(place)
             return {Columns.ACTIONS: ids[place], Columns.ACTION_LOGP: log_probs[place]}
 

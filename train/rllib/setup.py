@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from typing import Any, Final
+from typing import Any
 
-import lupai.train.rllib  # noqa: F401  (sets thread counts before torch is imported)
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.policy.policy import PolicySpec
@@ -16,11 +15,10 @@ from lupai.train.rllib.callbacks import LupaiCallbacks
 from lupai.train.rllib.env import LupaiEnv
 from lupai.train.rllib.learner import LupaiLearner
 from lupai.train.rllib.module import LupaiModule
+from lupai.train.rllib.runner import POLICY, BatchEnvRunner
 
-POLICY: Final = "shared"
 
-
-class LupaiPPO(PPO):  # type: ignore[misc]
+class LupaiPPO(PPO):
     """PPO that leaves no empty folder in ``~/ray_results`` for every build."""
 
     def _setup_logdir(self) -> None:
@@ -62,6 +60,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
             disable_env_checking=True,  # RLlib's checker plays unmasked moves
         )
         .env_runners(
+            env_runner_cls=BatchEnvRunner if workers.sampler == "batch" else None,
             num_env_runners=workers.runners,
             num_envs_per_env_runner=workers.envs_per_runner,
             # Whole episodes would throw unfinished games away; cut ones are accounted for rightly.
