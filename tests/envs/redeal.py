@@ -29,6 +29,8 @@ class PublicFacts:
     crown: int = 0
     emperor: int | None = None
     called: str | None = None
+    guard: int | None = None  # who has declared
+    alone: bool = False  # 明独: he showed that he holds all four
     role_public: bool = False
     skipped: list[int] = field(default_factory=list)
     forced: bool = False
@@ -51,9 +53,10 @@ class PublicFacts:
                 self.forced = cedes == seats
                 self.crown = self.emperor = who
                 self.called = rest[0]
-                self.role_public = "open" in rest
+                self.role_public = self.alone = "open" in rest
             elif verb == "declare":
                 self.role_public = True
+                self.guard = who
             elif verb == "play":
                 self.played[who].update(plain(c) for c in rest)
                 self.role_public |= any(c.endswith("*") for c in rest)
@@ -85,9 +88,12 @@ def redeal(
     seats = range(len(hands))
     known = [Counter[str]() for _ in seats]
     if facts.emperor is not None and facts.emperor != viewer and facts.called is not None:
-        # he showed three copies; those he has not played are still his
-        shown = max(COPIES - 1 - facts.played[facts.emperor][facts.called], 0)
-        known[facts.emperor][facts.called] += shown
+        # he showed three copies (four, openly alone); those he has not played are still his
+        shown = COPIES - 1 + facts.alone - facts.played[facts.emperor][facts.called]
+        known[facts.emperor][facts.called] += max(shown, 0)
+    if facts.guard not in (None, viewer) and facts.called is not None:
+        assert facts.guard is not None
+        known[facts.guard][facts.called] += 1 - facts.played[facts.guard][facts.called]
     no_big_played = facts.played[facts.crown]["R"] == 0
     if facts.crown != viewer and no_big_played:
         known[facts.crown]["R"] = max(known[facts.crown]["R"], 1)

@@ -171,14 +171,18 @@ def test_arrays_given_out_are_never_changed_afterwards() -> None:
     rng = random.Random(0)
     for _ in range(40):
         env.step(env.action_of(rng.choice(env.legal_moves())))
+        for name in AGENTS:
+            env.observe(name)
+        env.state()
     env.reset()
     for before, now in zip(kept, (*obs.values(), state), strict=True):
         assert np.array_equal(before, now)
     assert (str(view), view.hand) == (text, hand)
 
 
-def test_nothing_is_left_over_from_the_last_episode() -> None:
-    used, fresh = some_way_in(8, 300), baohuang_v0.raw_env(render_mode="ansi")
+@pytest.mark.parametrize("moves", [300, 10_000])
+def test_nothing_is_left_over_from_the_last_episode(moves: int) -> None:
+    used, fresh = some_way_in(8, moves), baohuang_v0.raw_env(render_mode="ansi")
     used.reset(seed=9)
     fresh.reset(seed=9)
     for agent in AGENTS:
