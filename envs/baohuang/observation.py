@@ -47,12 +47,12 @@ EVENT_FIELDS: Final = (
     *VERBS, "call", "play",
     *(f"rank_{i}" for i in range(ROWS - 1)), "jokers_only", "n", "b", "r", "identity",
 )  # fmt: skip
-_SEAT_AXIS: Final = "seat from the observer"
+_SEAT_AXIS: Final = "seat"
 
 _PUBLIC: Final = (
     Section("phase", (len(PHASE_NAMES),), f"one-hot of {', '.join(PHASE_NAMES)}"),
     Section("actor", (SEATS,), "who is asked", axes=_SEAT_AXIS),
-    Section("crown", (SEATS,), "who holds R*, until it is played the emperor", axes=_SEAT_AXIS),
+    Section("crown", (SEATS,), "the holder of R*; later the emperor", axes=_SEAT_AXIS),
     Section("first_holder", (SEATS,), "who was dealt R*", axes=_SEAT_AXIS),
     Section("said", (SEATS, len(Said)), "public answers before play: "
             + ", ".join(s.name.lower() for s in Said), axes=f"{_SEAT_AXIS}; answer"),

@@ -57,7 +57,7 @@ def _seat_line(state: State, seat: int, roles: list[str], me: int | None) -> str
     if state.owner[0] == seat and state.standing[0] != NOBODY:
         text = ACTIONS.text(int(state.standing[0]), notation.identity_rank(state, 0))
         beat = text.removeprefix("play ")
-        marks.append(f"leads the trick with {beat}")
+        marks.append(f"holds the trick with {beat}")
     arrow = ">" if state.actor[0] == seat else " "
     name = f"seat {seat}" + (" (you)" if seat == me else "")
     line = f"{arrow} {name:<13}{roles[seat]:<9}{state.sizes[0, seat]:>3} cards  "

@@ -19,7 +19,6 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from lupai.envs.cards import Deck, four_packs, make_deck
-from lupai.envs.deals import MAX_DECK
 from lupai.envs.errors import NotationError, RulesError
 
 Preset = Literal["qingdao", "shiwei", "weihai"]
@@ -242,14 +241,11 @@ def _check_sense(rules: Rules) -> None:
         if deck.has_marked_b != rules.needs_marked_b:
             need = "one B*" if rules.needs_marked_b else "no B*"
             raise RulesError(f"rules: option 'deck' must hold {need} under these rules")
-        if not MIN_DECK <= len(deck) <= MAX_DECK:
+        if len(deck) < MIN_DECK:
             raise RulesError(
-                f"rules: option 'deck' has {len(deck)} cards; it needs {MIN_DECK} (two for each "
-                f"seat, so that giving R* away leaves one) to {MAX_DECK}"
+                f"rules: option 'deck' has {len(deck)} cards; it needs {MIN_DECK} or more, two for "
+                f"each seat, so that giving R* away leaves one"
             )
-
-
-_BUILT: Final = frozenset(OPTION_NAMES) - {"deck"}
 
 
 def check_built(rules: Rules) -> None:
@@ -259,11 +255,12 @@ def check_built(rules: Rules) -> None:
         RulesError: an option has a value other than that of ``qingdao``.
     """
     mine = rules.model_dump(by_alias=True)
-    for name in sorted(_BUILT):
-        if mine[name] != _QINGDAO[name]:
+    preset = "" if rules.preset == DEFAULT_PRESET else f"preset {rules.preset!r}: "
+    for name in OPTION_NAMES:
+        if name != "deck" and mine[name] != _QINGDAO[name]:
             raise RulesError(
-                f"rules {str(rules)!r}: {name}={mine[name]!r} is not built yet; "
-                f"built: {name}={_QINGDAO[name]!r} (preset qingdao)"
+                f"rules: {preset}{name}={mine[name]!r} is not built yet; "
+                f"built: preset 'qingdao', {name}={_QINGDAO[name]!r}"
             )
     if rules.deck == "weihai165":
         raise RulesError(

@@ -171,9 +171,11 @@ def test_arrays_given_out_are_never_changed_afterwards() -> None:
     rng = random.Random(0)
     for _ in range(40):
         env.step(env.action_of(rng.choice(env.legal_moves())))
+        env.state()
         for name in AGENTS:
             env.observe(name)
-        env.state()
+            for before, now in zip(kept, (*obs.values(), state), strict=True):
+                assert np.array_equal(before, now)
     env.reset()
     for before, now in zip(kept, (*obs.values(), state), strict=True):
         assert np.array_equal(before, now)

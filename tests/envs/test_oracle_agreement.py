@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from lupai.envs.actions import ACTIONS, CALL
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import Phase
 from tests.envs.side_by_side import Party, engine_of, play_out, short_deal, tiny_deck
@@ -88,7 +89,7 @@ def test_many_tables_do_not_mix() -> None:
     engine = engine_of(tuple(deck))
     party = Party(engine, [biased_deal(rng, deck) for _ in range(32)])
     phases = []
-    for _ in range(400):
+    for _ in range(300):
         for table, hand in enumerate(party.hands):
             if hand.seat is None:
                 party.check(table)
@@ -97,9 +98,17 @@ def test_many_tables_do_not_mix() -> None:
         phases.append(len(set(party.state.phase[chosen].tolist())))
         legal = engine.legal(party.state, chosen)
         flat, offsets = legal.ids()
+        dense = legal.dense()
+        viewers = [rng.randrange(5) for _ in chosen]
+        seen = engine.observe(party.state, viewers, chosen)
         for i, table in enumerate(chosen):
             alone, _ = engine.legal(party.state, [table]).ids()
             assert np.array_equal(flat[offsets[i] : offsets[i + 1]], alone)
+            assert np.array_equal(np.flatnonzero(dense[i]), alone)
+            assert np.array_equal(engine.observe(party.state, [viewers[i]], [table])[0], seen[i])
+        for action in [*range(CALL), *rng.sample(range(CALL, ACTIONS.size), 20)]:
+            asked = legal.contains(np.full(len(chosen), action))
+            assert np.array_equal(asked, dense[:, action] == 1), action
         untouched = [table for table in range(32) if table not in chosen]
         before = party.state.take(untouched)
         party.step(chosen, party.random_moves(chosen, rng), given=rng.random() < 0.5)

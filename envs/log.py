@@ -1,0 +1,76 @@
+"""Moves of many tables as text, written while they are played: for records and views' histories."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY
+from lupai.envs.cards import KIND_TEXTS
+from lupai.envs.game import Game, LegalMoves
+
+_TEXTS: Final = tuple(ACTIONS.text(a) for a in range(SET))  # verbs and calls
+
+
+class Log:
+    """Plays moves at B tables and keeps them as text.
+
+    Attributes:
+        moves: of each table, since its last redeal, as in a record (``"3 play 9c 9d B"``).
+        history: the same as everybody saw it: a secret call is a call.
+    """
+
+    def __init__(self, engine: Game, state: Any) -> None:
+        self.engine = engine
+        self.state = state
+        self.moves: list[list[str]] = [[] for _ in range(len(state))]
+        self.history: list[list[str]] = [[] for _ in range(len(state))]
+
+    def step(
+        self, actions: npt.NDArray[np.integer], tables: npt.NDArray[np.integer],
+        legal: LegalMoves | None = None,
+    ) -> None:  # fmt: skip
+        """Play one action at each of the tables ``[N]``; see :meth:`Game.step`.
+
+        Raises:
+            IllegalMoveError: nothing was played and nothing written.
+        """
+        state = self.state
+        seats = state.actor[tables].astype(np.intp)
+        redeals = state.redeals[tables].copy()
+        before = state.hands[tables, seats]
+        kinds = state.identity_kind[tables].copy()
+        self.engine.step(state, actions, tables, legal=legal)
+        texts = _play_texts(actions, before - state.hands[tables, seats], kinds)
+        again = state.redeals[tables] != redeals
+        for table, seat, text, void in zip(
+            tables.tolist(), seats.tolist(), texts, again.tolist(), strict=True
+        ):
+            if void:  # dealt anew: the record starts anew
+                self.moves[table], self.history[table] = [], []
+                continue
+            self.moves[table].append(f"{seat} {text}")
+            public = text.removesuffix(" secret")
+            self.history[table].append(f"{seat} {public}")
+
+
+def _play_texts(
+    actions: npt.NDArray[np.integer],
+    cards: npt.NDArray[np.int8],
+    identity_kinds: npt.NDArray[np.integer],
+) -> list[str]:
+    """Record texts of N moves, from the cards ``[N, 54]`` that left each hand."""
+    words: list[list[str]] = [[] for _ in range(len(actions))]
+    rows, kinds = np.nonzero(np.where((actions >= SET)[:, None], cards, 0))
+    copies = cards[rows, kinds]
+    for row, kind, count in zip(rows.tolist(), kinds.tolist(), copies.tolist(), strict=True):
+        words[row] += [KIND_TEXTS[kind]] * count
+    for row in np.flatnonzero(actions >= SET_IDENTITY).tolist():
+        card = KIND_TEXTS[int(identity_kinds[row])]
+        words[row][words[row].index(card)] += "*"
+    return [
+        _TEXTS[action] if action < SET else "play " + " ".join(words[row])
+        for row, action in enumerate(actions.tolist())
+    ]
