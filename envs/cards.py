@@ -175,6 +175,17 @@ def make_deck(texts: Sequence[str]) -> Deck:
     return deck
 
 
+def weihai_deck() -> Deck:
+    """Four packs without 3, 4, 5 and without one 6 each of spades, hearts and diamonds: 165 cards,
+    with ``R*`` and ``B*``."""
+    texts = [t for t in KIND_TEXTS for _ in range(4) if t[0] not in "345"]
+    for six in ("6s", "6h", "6d"):
+        texts.remove(six)
+    texts[-1] = "R*"
+    texts[texts.index("B")] = "B*"
+    return make_deck(texts)
+
+
 def four_packs(*, marked_b: bool = False) -> Deck:
     """Four full packs, 216 cards, with ``R*`` and on request ``B*``."""
     texts = [t for t in KIND_TEXTS for _ in range(4)]

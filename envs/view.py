@@ -67,13 +67,19 @@ class Views:
         moves: LegalMoves = self.engine.legal(self.state)
         return moves
 
-    def with_hidden(self, hands: npt.NDArray[np.int8]) -> Tables:
+    def with_hidden(
+        self, hands: npt.NDArray[np.int8], marked_b: npt.ArrayLike | None = None
+    ) -> Tables:
         """Complete states from guessed hands ``[N, S, 54] int8``; roles follow from the guess.
+
+        Args:
+            hands: all hands, the own as it is.
+            marked_b: ``[N]`` guessed holder of B*, under rules with marks.
 
         Raises:
             RecordError: the guess contradicts what a seat knows.
         """
-        filled: Tables = self.engine.fill_hidden(self.state, self.seats, hands)
+        filled: Tables = self.engine.fill_hidden(self.state, self.seats, hands, marked_b)
         return filled
 
 
@@ -150,9 +156,12 @@ class View:
         """Action id of a move text."""
         return self.engine.action_of(self.state, 0, move)
 
-    def with_hidden(self, hands: npt.NDArray[np.int8]) -> Tables:
+    def with_hidden(self, hands: npt.NDArray[np.int8], marked_b: int | None = None) -> Tables:
         """A complete table from guessed hands ``[S, 54] int8``; see :meth:`Views.with_hidden`."""
-        filled: Tables = self.engine.fill_hidden(self.state, self.seat, np.asarray(hands)[None])
+        marked = None if marked_b is None else [marked_b]
+        filled: Tables = self.engine.fill_hidden(
+            self.state, self.seat, np.asarray(hands)[None], marked
+        )
         return filled
 
     def __str__(self) -> str:

@@ -23,10 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.envs import deals
-from lupai.envs.actions import ACTIONS, CALL, SET, ActionLayout
+from lupai.envs.actions import ACTIONS, CALL, SET, VERB_ID, ActionLayout
 from lupai.envs.baohuang import hidden, notation, observation, play, render, roles, scoring
 from lupai.envs.baohuang.legal import Ints, Legal
-from lupai.envs.baohuang.rules import Rules, check_built, load_rules
+from lupai.envs.baohuang.rules import Rules, load_rules
 from lupai.envs.baohuang.state import (
     PHASE_NAMES,
     PHASE_OVER,
@@ -34,6 +34,7 @@ from lupai.envs.baohuang.state import (
     RECENT,
     SEATS,
     SOLO_NAMES,
+    Phase,
     State,
 )
 from lupai.envs.cards import (
@@ -56,6 +57,8 @@ from lupai.envs.seats import NOBODY
 if TYPE_CHECKING:
     from lupai.envs.view import View
 
+_DECLINE: Final = ACTIONS.offsets["verb"] + VERB_ID["decline"]
+_CEDE: Final = ACTIONS.offsets["verb"] + VERB_ID["cede"]
 _SECRET: Final = CALL + 2 * NUM_KINDS
 
 
@@ -78,7 +81,6 @@ class Engine:
 
     def __init__(self, rules: Rules | str | dict[str, Any] = "qingdao") -> None:
         self.rules = load_rules(rules)
-        check_built(self.rules)
         self._constant = observation.constants(self.rules)
 
     # --- dealing -------------------------------------------------------------------------------
@@ -179,7 +181,7 @@ class Engine:
         marked_b = codes[:, :, CODE_B_MARKED]
         state.marked_b[t] = np.where(marked_b.any(axis=1), marked_b.argmax(axis=1), NOBODY)
         state.start[t] = start
-        roles.begin(state, t)
+        roles.begin(state, t, self.rules)
 
     def _void(self, state: State, t: Ints) -> None:
         """Deal void tables anew; the hundredth void, or an injected deal's first, ends the hand."""
@@ -214,7 +216,7 @@ class Engine:
             return play.legal(state, t, self.rules)
         if early.all():
             return roles.legal(state, t, self.rules)
-        out = Legal.empty(len(t))
+        out = Legal.empty(len(t), int(self.rules.supreme))
         out.put(np.flatnonzero(early), roles.legal(state, t[early], self.rules))
         out.put(np.flatnonzero(~early), play.legal(state, t[~early], self.rules))
         return out
@@ -256,7 +258,7 @@ class Engine:
             i = int(np.flatnonzero(~good)[0])
             raise IllegalMoveError(self.explain_illegal(state, int(t[i]), int(a[i])))
         if cards is not None:
-            notation.check_cards(state, t, a, cards)
+            notation.check_cards(state, t, a, cards, supreme=self.rules.supreme)
 
         public = np.where((a >= _SECRET) & (a < SET), a - _SECRET + CALL, a)
         slot = state.moves[t] % RECENT
@@ -278,11 +280,13 @@ class Engine:
     def legal_texts(self, state: State, table: int, legal: Legal | None = None) -> list[str]:
         """Legal moves of a table as text, in the order of the ``lupai legal`` contract."""
         ids, _ = (legal or self.legal(state, [table])).ids()
-        return notation.texts(state, table, ids)
+        return notation.texts(state, table, ids, supreme=self.rules.supreme)
 
     def move_text(self, state: State, table: int, action: int) -> str:
         """Text of an action of the acting player of a table, sets suit-free."""
-        return self.actions.text(action, notation.identity_rank(state, table))
+        return self.actions.text(
+            action, notation.identity_rank(state, table), supreme=self.rules.supreme
+        )
 
     def action_of(self, state: State, table: int, text: str) -> int:
         """Action id of a move text for the acting player of a table.
@@ -291,7 +295,7 @@ class Engine:
             NotationError: unreadable.
             IllegalMoveError: the star is not on the identity card.
         """
-        return notation.action_of(state, table, text)
+        return notation.action_of(state, table, text, supreme=self.rules.supreme)
 
     def hand_texts(self, state: State, table: int, seat: int) -> list[str]:
         """Cards of a seat, ascending; the still hidden identity card carries the star."""
@@ -302,7 +306,7 @@ class Engine:
     ) -> tuple[str, str, npt.NDArray[np.int8]]:
         """A legal move as a record has it and as others see it (both without the seat), and the
         cards it takes, ``[54] int8``."""
-        text, cards = notation.move_with_cards(state, table, action)
+        text, cards = notation.move_with_cards(state, table, action, supreme=self.rules.supreme)
         return text, notation.public_text(text), cards
 
     def read_move(self, state: State, table: int, text: str) -> tuple[int, npt.NDArray[np.int8]]:
@@ -312,11 +316,13 @@ class Engine:
             NotationError: unreadable.
             IllegalMoveError: the cards make no set, or the star is on another card.
         """
-        return notation.read_move(state, table, text)
+        return notation.read_move(state, table, text, supreme=self.rules.supreme)
 
     def explain_illegal(self, state: State, table: int, action: int) -> str:
         """Message for an illegal action: seat, move, table in text, what would be legal."""
-        return notation.explain_illegal(state, table, action, self.legal_texts(state, table))
+        return notation.explain_illegal(
+            state, table, action, self.legal_texts(state, table), supreme=self.rules.supreme
+        )
 
     def render(self, view: View) -> str:
         """The table as a view's seat may see it, as text."""
@@ -351,15 +357,21 @@ class Engine:
         return hidden.mask_hidden(state, t, viewer)
 
     def fill_hidden(
-        self, masked: State, seats: npt.ArrayLike, hands: npt.NDArray[np.int8]
+        self,
+        masked: State,
+        seats: npt.ArrayLike,
+        hands: npt.NDArray[np.int8],
+        marked_b: npt.ArrayLike | None = None,
     ) -> State:
-        """Complete states from :meth:`mask_hidden` and guessed hands ``[N, S, 54]``."""
+        """Complete states from :meth:`mask_hidden`, guessed hands ``[N, S, 54]`` and, where there
+        are marks, the guessed holder of B* ``[N]``."""
         viewer = np.broadcast_to(np.asarray(seats, dtype=np.intp), (len(masked),))
-        return hidden.fill_hidden(masked, viewer, hands, self.rules.cards.counts)
+        marked = None if marked_b is None else np.asarray(marked_b, dtype=np.intp).reshape(-1)
+        return hidden.fill_hidden(masked, viewer, hands, marked, self.rules)
 
     def scores(self, state: State) -> npt.NDArray[np.int64]:
         """Final scores ``[B, S] int64``; zeros at tables that are not over."""
-        return scoring.final_scores(state)
+        return scoring.final_scores(state, self.rules)
 
     def outcome(self, state: State, table: int) -> dict[str, Any]:
         """True roles, finishing order and scores of a table, as in a record.
@@ -384,8 +396,13 @@ class Engine:
 
     def can_be_void(self, hand_seed: int, redeal: int) -> bool:
         """Whether a deal could have been void: no seat would have to answer a forced call."""
+        if self.rules.roles_by == "marks" or self.rules.guard_by != "called_card":
+            return False
         state = State(1)
         state.seeds[:] = hand_seed
         state.redeals = redeal
+        state.injected = 1  # so that a void ends the hand
         self._deal(state, np.zeros(1, np.intp))
-        return roles.nobody_must_call(state, self.rules)
+        while state.phase[0] in (Phase.GRAB, Phase.CALL):
+            self.step(state, [_DECLINE if state.phase[0] == Phase.GRAB else _CEDE])
+        return bool(state.void[0])

@@ -12,12 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.envs.baohuang.legal import Ints
+from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import SEATS, Solo, State
 from lupai.envs.cards import KIND_B, KIND_R, KIND_TEXTS, NATURAL_RANKS, RANK_B, RANK_R
 from lupai.envs.errors import RecordError
 from lupai.envs.seats import NOBODY
 
 I8 = npt.NDArray[np.int8]
+COPIES_SHOWN = 3  # of the called card
 
 
 def known_roles(state: State, t: Ints, viewer: Ints) -> tuple[npt.NDArray[np.bool_], Ints]:
@@ -52,49 +54,52 @@ def mask_hidden(state: State, t: Ints, viewer: Ints) -> State:
         hidden[:] = 0
         hidden[row, viewer] = own
     _, solo = known_roles(state, t, viewer)
-    knows = (out.public == 1) | (out.guard == viewer)
-    out.guard = np.where(knows, out.guard, NOBODY)
+    public = out.public == 1
+    out.guard = np.where(public | (out.guard == viewer), out.guard, NOBODY)
     out.solo = solo
-    out.identity_seat = np.where(out.identity_seat == viewer, viewer, NOBODY)
-    out.marked_b = np.where(out.marked_b == viewer, viewer, NOBODY)
+    seen = public | (out.identity_seat == viewer)
+    out.identity_seat = np.where(seen, out.identity_seat, NOBODY)
+    # who is guard by the marks is who was dealt B*; an open solo makes that nobody's business
+    seen = (public & (out.identity_kind != NOBODY)) | (out.marked_b == viewer)
+    out.marked_b = np.where(seen, out.marked_b, NOBODY)
     out.seeds[:] = 0  # a seed tells the whole deal
     return out
 
 
-def fill_hidden(masked: State, viewer: Ints, hands: I8, deck: I8) -> State:
+def fill_hidden(
+    masked: State, viewer: Ints, hands: I8, marked_b: Ints | None, rules: Rules
+) -> State:
     """Complete states from masked ones and one guess of all hands for each.
 
-    Where a card was called and the role is not public, the role follows from the guess: the other
-    seat with a copy of the called card is guard, and without one the emperor is secretly alone.
+    Where the role is not public it follows from the guess. Where a card was called, the other seat
+    with a copy of it is guard, and without one the emperor is secretly alone. Where marks make the
+    roles, copies of B do not tell which one is B*, so its holder has to be guessed too.
 
     Args:
         masked: N tables from :func:`mask_hidden`.
         viewer: ``[N]`` whose view each is.
         hands: ``[N, S, 54] int8`` all hands, the viewer's own as it is.
-        deck: ``[54] int8`` copies in the game.
+        marked_b: ``[N]`` who was dealt B*; read only where there are marks and the viewer does not
+            know. Without it, and where nobody needs to know, it stays open.
 
     Raises:
         RecordError: a guess that contradicts the own hand, the hand sizes, the cards still out,
-            or the own role; names the table and the seat or card.
+            or what was shown; names the table and the seat or card.
     """
     n = len(masked)
-    row = np.arange(n)
     hands = np.asarray(hands, np.int8)
     if hands.shape != masked.hands.shape:
         raise RecordError(f"hands {hands.shape}, expected {masked.hands.shape}")
-
-    def check(good: Any, what: str, names: tuple[str, ...] = ()) -> None:
-        wrong = np.argwhere(~good)
-        if len(wrong):
-            place = wrong[0]
-            name = names[place[1]] if names else (f"seat {place[1]}" if len(place) > 1 else "")
-            raise RecordError(f"guess for table {place[0]}: {what} {name}".rstrip())
-
-    check((hands >= 0).all(axis=2), "a negative count in the hand of")
-    check((hands[row, viewer] == masked.hands[row, viewer]).all(axis=1), "the own hand differs")
-    check(hands.sum(axis=2, dtype=np.int64) == masked.sizes, "wrong hand size of")
-    left = deck - masked.played.sum(axis=1, dtype=np.int8)
-    check(hands.sum(axis=1, dtype=np.int8) == left, "wrong number of copies of", KIND_TEXTS)
+    row = np.arange(n)
+    _check((hands >= 0).all(axis=2), "a negative count in the hand of seat")
+    own = (hands[row, viewer] == masked.hands[row, viewer]).all(axis=1)
+    _check(own[:, None], "the own hand differs from that of seat", viewer[:, None])
+    _check(hands.sum(axis=2, dtype=np.int64) == masked.sizes, "wrong hand size of seat")
+    left = rules.cards.counts - masked.played.sum(axis=1, dtype=np.int8)
+    _check(hands.sum(axis=1, dtype=np.int8) == left, "wrong number of copies of", KIND_TEXTS)
+    crown = masked.crown
+    shown = masked.shown - masked.played[row, crown]
+    _check(hands[row, crown] >= shown, "the holder of R* has too few copies of", KIND_TEXTS)
 
     out = masked.copy()
     out.hands[:] = hands
@@ -103,21 +108,64 @@ def fill_hidden(masked: State, viewer: Ints, hands: I8, deck: I8) -> State:
     )
     out.ranks[:, :, RANK_B] = hands[:, :, KIND_B]
     out.ranks[:, :, RANK_R] = hands[:, :, KIND_R]
-
-    open_ = np.flatnonzero((masked.identity_kind != NOBODY) & (masked.public == 0))
-    if open_.size:
-        kind = masked.identity_kind[open_]
-        emperor = masked.emperor[open_].astype(np.intp)
-        holds = hands[open_, :, kind] > 0
-        holds[np.arange(len(open_)), emperor] = False
-        alone = ~holds.any(axis=1)
-        guard = np.where(alone, NOBODY, holds.argmax(axis=1))
-        # the emperor has shown three copies; alone he must still hold one more than he showed
-        shown = masked.shown[open_, kind] - masked.played[open_, emperor, kind]
-        check(
-            hands[open_, emperor, kind] == shown + alone, "the emperor's copies of the called card"
-        )
-        out.guard[open_] = guard
-        out.solo[open_] = np.where(alone, Solo.SECRET, Solo.NONE)
-        out.identity_seat[open_] = np.where(alone, emperor, guard)
+    if rules.needs_marked_b:
+        _fill_marks(out, viewer, marked_b)
+    else:
+        _fill_called(out)
     return out
+
+
+def _check(good: Any, what: str, names: Any = None) -> None:
+    """Raise for the first False of ``good [N, K]``; ``names`` are those of its columns."""
+    wrong = np.argwhere(~good)
+    if len(wrong):
+        table, column = (int(v) for v in wrong[0])
+        if isinstance(names, np.ndarray):
+            name = names[table, 0]
+        else:
+            name = column if names is None else names[column]
+        raise RecordError(f"guess for table {table}: {what} {name}")
+
+
+def _fill_called(out: State) -> None:
+    """Guard or secret solo from who holds the called card."""
+    i = np.flatnonzero((out.identity_kind != NOBODY) & (out.public == 0))
+    if not i.size:
+        return
+    kind = out.identity_kind[i]
+    emperor = out.emperor[i].astype(np.intp)
+    row = np.arange(len(i))
+    holds = out.hands[i, :, kind] > 0
+    holds[row, emperor] = False
+    alone = ~holds.any(axis=1)
+    guard = np.where(alone, NOBODY, holds.argmax(axis=1))
+    # he has shown three copies; alone he must still hold one more than those he has not played
+    held = COPIES_SHOWN - out.played[i, emperor, kind] + alone
+    good = out.hands[i, emperor, kind] == held
+    _check(good[:, None], "wrong copies of the called card with seat", emperor[:, None])
+    out.guard[i] = guard
+    out.solo[i] = np.where(alone, int(Solo.SECRET), int(Solo.NONE))
+    out.identity_seat[i] = np.where(alone, emperor, guard)
+
+
+def _fill_marks(out: State, viewer: Ints, marked_b: Ints | None) -> None:
+    """Guard or secret solo from who was dealt B*."""
+    row = np.arange(len(out))
+    open_ = out.marked_b == NOBODY
+    playing = out.identity_kind != NOBODY
+    if marked_b is None:
+        if (open_ & playing & (out.public == 0)).any():
+            raise RecordError("marked_b: under rules with marks the holder of B* is to be guessed")
+        return
+    guess = np.where(open_, marked_b, out.marked_b)
+    held = out.hands[row, guess, KIND_B] > 0
+    secret = playing & (out.public == 0)
+    _check((held | ~secret)[:, None], "no B, and so no B*, with seat", guess[:, None])
+    good = ~open_ | (guess != viewer)
+    _check(good[:, None], "B* is not with the viewer, seat", guess[:, None])
+    out.marked_b = guess
+    i = np.flatnonzero(secret)
+    alone = guess[i] == out.emperor[i]
+    out.guard[i] = np.where(alone, NOBODY, guess[i])
+    out.solo[i] = np.where(alone, int(Solo.SECRET), int(Solo.NONE))
+    out.identity_seat[i] = guess[i]

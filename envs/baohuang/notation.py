@@ -34,39 +34,47 @@ def identity_rank(state: State, table: int) -> int | None:
     return int(RANK_OF_KIND[kind]) if kind >= 0 else None
 
 
-def text_order(action: int) -> tuple[int, ...]:
+def text_order(action: int, *, supreme: bool = False) -> tuple[int, ...]:
     """Sort key of the ``lupai legal`` contract: verbs, calls, then sets by size, rank, small
-    jokers, big jokers, unstarred before starred."""
+    jokers, big jokers, X, unstarred before starred."""
     if action < SET:
         return (0, action)
-    c = ACTIONS.decode(action).cards
+    c = ACTIONS.decode(action, supreme=supreme).cards
     assert c is not None
     return (1, c.size, c.rank, c.b, c.r, c.x, int(c.starred))
 
 
-def texts(state: State, table: int, ids: npt.NDArray[np.int32]) -> list[str]:
+def texts(state: State, table: int, ids: npt.NDArray[np.int32], *, supreme: bool) -> list[str]:
     """Texts of action ids of the acting player, in the order of the contract."""
-    identity = identity_rank(state, table)
-    return [ACTIONS.text(a, identity) for a in sorted(ids.tolist(), key=text_order)]
+    return ordered_texts(ids, identity_rank(state, table), supreme=supreme)
 
 
-def action_of(state: State, table: int, text: str) -> int:
+def ordered_texts(ids: npt.NDArray[np.int32], identity: int | None, *, supreme: bool) -> list[str]:
+    """Texts of action ids, sorted as :func:`text_order` says."""
+    order = sorted(ids.tolist(), key=lambda a: text_order(a, supreme=supreme))
+    return [ACTIONS.text(a, identity, supreme=supreme) for a in order]
+
+
+def action_of(state: State, table: int, text: str, *, supreme: bool) -> int:
     """Action id of a move text for the acting player of a table.
 
     Raises:
         NotationError: unreadable.
-        IllegalMoveError: the star is not on the identity card.
+        IllegalMoveError: the star is not on the identity card, or the wrong one of star and X.
     """
     move = ACTIONS.parse(text)
     action = ACTIONS.encode(move)
-    if move.cards is not None and move.cards.x:
-        raise IllegalMoveError(f"seat {state.actor[table]}: {text!r}: these rules have no X")
-    if move.cards is not None and move.cards.starred:
-        identity = identity_rank(state, table)
-        if identity is None or _star_misplaced(action, identity, text):
-            raise IllegalMoveError(
-                f"seat {state.actor[table]}: {text!r}: the star is not on the identity card"
-            )
+    cards = move.cards
+    if cards is None or not (cards.starred or cards.x):
+        return action
+    seat = f"seat {state.actor[table]}: {text!r}: "
+    if cards.x and not supreme:
+        raise IllegalMoveError(seat + "there is no X (特画) under these rules")
+    if cards.starred and supreme:
+        raise IllegalMoveError(seat + "the identity card is X (特画) under these rules, no star")
+    identity = identity_rank(state, table)
+    if cards.starred and (identity is None or _star_misplaced(action, identity, text)):
+        raise IllegalMoveError(seat + "the star is not on the identity card")
     return action
 
 
@@ -77,26 +85,34 @@ def _star_misplaced(action: int, identity: int, text: str) -> bool:
         return True
 
 
-def explain_illegal(state: State, table: int, action: int, legal: list[str]) -> str:
+def explain_illegal(
+    state: State, table: int, action: int, legal: list[str], *, supreme: bool
+) -> str:
     """Message for an illegal action: seat, move, table in text, what would be legal."""
     seat = int(state.actor[table])
     identity = identity_rank(state, table)
     try:
-        move = f"{ACTIONS.text(action, identity)!r} (action {action})"
+        move = f"{ACTIONS.text(action, identity, supreme=supreme)!r} (action {action})"
     except ValueError:
         move = f"action {action}"
     shown = ", ".join(legal[:12]) + (f", … ({len(legal)} in all)" if len(legal) > 12 else "")
     where = f"phase {PHASE_NAMES[state.phase[table]]}"
     standing = int(state.standing[table])
     if standing != NOBODY:
-        beat = ACTIONS.text(standing, identity).removeprefix("play ")
+        beat = standing_text(state, table)
         where += f", to beat: {beat} of seat {state.owner[table]}, circle {state.circle[table]}"
     hand = " ".join(hand_texts(state, table, seat))
     return f"seat {seat}: {move} is illegal ({where}; hand: {hand}); legal: {shown}"
 
 
+def standing_text(state: State, table: int) -> str:
+    """Set to beat, as people write it; a flag on the table is always an X."""
+    standing = int(state.standing[table])
+    return ACTIONS.text(standing, supreme=True).removeprefix("play ")
+
+
 def hand_texts(state: State, table: int, seat: int) -> list[str]:
-    """Cards of a seat, ascending; the still hidden identity card carries the star."""
+    """Cards of a seat, ascending; the identity card carries the star while it differs."""
     cards = cards_of_counts(state.hands[table, seat])
     if state.identity_seat[table] == seat:
         kind = KIND_TEXTS[int(state.identity_kind[table])]
@@ -105,11 +121,11 @@ def hand_texts(state: State, table: int, seat: int) -> list[str]:
     return cards
 
 
-def move_with_cards(state: State, table: int, action: int) -> tuple[str, I8]:
+def move_with_cards(state: State, table: int, action: int, *, supreme: bool) -> tuple[str, I8]:
     """Record text of a legal move (without the seat), and the cards it takes, ``[54] int8``."""
     if action < SET:
         return ACTIONS.text(action), np.zeros(NUM_KINDS, np.int8)
-    took = play.cards_of_play(state, np.array([table]), np.array([action]))[0]
+    took = play.cards_of_play(state, np.array([table]), np.array([action]), supreme=supreme)[0]
     cards = cards_of_counts(took)
     if action >= SET_IDENTITY:
         kind = KIND_TEXTS[int(state.identity_kind[table])]
@@ -122,7 +138,7 @@ def public_text(record_text: str) -> str:
     return record_text.removesuffix(" secret") if record_text.startswith("call ") else record_text
 
 
-def read_move(state: State, table: int, text: str) -> tuple[int, I8]:
+def read_move(state: State, table: int, text: str, *, supreme: bool) -> tuple[int, I8]:
     """Action id and cards ``[54] int8`` of a record's move text (without the seat).
 
     Raises:
@@ -135,10 +151,13 @@ def read_move(state: State, table: int, text: str) -> tuple[int, I8]:
     if not cards:
         raise NotationError(f"unreadable move {text!r}: play without a card")
     kinds = np.array([kind for kind, _ in cards], dtype=np.intp)
+    counts = np.bincount(kinds, minlength=NUM_KINDS).astype(np.int8)
+    stars = [kind for kind, starred in cards if starred]
+    if supreme:  # the starred card is X, whatever else it is
+        kinds = np.array([kind for kind, starred in cards if not starred], dtype=np.intp)
     ranks = RANK_OF_KIND[kinds]
     naturals = ranks[ranks < NATURAL_RANKS]
     b, r = int((kinds == KIND_B).sum()), int((kinds == KIND_R).sum())
-    stars = [kind for kind, starred in cards if starred]
     if len(set(naturals.tolist())) > 1:
         raise IllegalMoveError(f"{shorten(text)!r}: two natural ranks do not mix in a set")
     if len(naturals) > MAX_NATURALS or max(b, r) > MAX_JOKERS or len(stars) > 1:
@@ -146,12 +165,12 @@ def read_move(state: State, table: int, text: str) -> tuple[int, I8]:
     if stars and stars[0] != state.identity_kind[table]:
         raise IllegalMoveError(f"{shorten(text)!r}: the star is not on the identity card")
     rank = int(naturals[0]) if naturals.size else ROW_JOKERS
-    played = CardSet(rank, len(naturals), b, r, starred=bool(stars))
-    counts = np.bincount(kinds, minlength=NUM_KINDS).astype(np.int8)
+    x = int(supreme and bool(stars))
+    played = CardSet(rank, len(naturals), b, r, x, starred=bool(stars) and not x)
     return ACTIONS.encode(Move("play", cards=played)), counts
 
 
-def check_cards(state: State, t: Ints, actions: Ints, cards: I8) -> None:
+def check_cards(state: State, t: Ints, actions: Ints, cards: I8, *, supreme: bool) -> None:
     """Check that the very cards of ``play`` actions are held and make the set.
 
     Raises:
@@ -160,7 +179,7 @@ def check_cards(state: State, t: Ints, actions: Ints, cards: I8) -> None:
     for i in np.flatnonzero(actions >= SET):
         table, action = int(t[i]), int(actions[i])
         seat = int(state.actor[table])
-        usual = play.cards_of_play(state, t[i : i + 1], actions[i : i + 1])[0]
+        usual = play.cards_of_play(state, t[i : i + 1], actions[i : i + 1], supreme=supreme)[0]
         by_rank = [
             np.bincount(RANK_OF_KIND, weights=c, minlength=NUM_RANKS) for c in (usual, cards[i])
         ]

@@ -3,10 +3,12 @@
 After a set by P, circle 1 asks the players after P who still hold cards: a beating set, ``pass``,
 ``yield`` (让牌: to be asked once more), or, for the next player after P and only if the set was
 P's last (底牌), ``claim`` (申请接风). If somebody yielded, circle 2 asks those again in the same
-order. A beating set starts circle 1 anew for everyone. If nobody beats it, P leads again, or, if
+order. A beating set starts circle 1 anew for everyone (with ``pass_scope = trick`` for everyone who
+has not passed or claimed in this trick). If nobody beats it, P leads again, or, if
 P is out, the next player after P who still holds cards (接风; S1's automatic one and the
 application of S0 and S3 give the same leader, so a claim only announces). The hand ends when one
-player is left, who takes the last place (S0: 大落).
+player is left, who takes the last place (S0: 大落), when one camp is out (``camp_out``), or as soon
+as the scores are ``decided``.
 
 Other copies than the identity card are interchangeable, so the engine plays them in suit order
 s, h, c, d unless told which (records name them).
@@ -20,8 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.envs.actions import SET, SET_IDENTITY, VERB_ID
+from lupai.envs.baohuang.asking import emperors_camp
 from lupai.envs.baohuang.legal import Ints, Legal, play_moves, set_of_action, verb_mask
 from lupai.envs.baohuang.rules import Rules
+from lupai.envs.baohuang.scoring import solo_decided
 from lupai.envs.baohuang.state import PHASE_OVER, SEATS, State
 from lupai.envs.cards import KIND_B, KIND_R, NATURAL_RANKS, RANK_B, RANK_OF_KIND, RANK_R
 from lupai.envs.seats import NOBODY, next_seat
@@ -57,11 +61,15 @@ def legal(state: State, t: Ints, rules: Rules) -> Legal:
     hides = state.identity_seat[t] == actor
     identity = np.where(hides, RANK_OF_KIND[state.identity_kind[t]], NOBODY)
     verbs = trick_verbs(rules, standing, state.circle[t], claimable)
-    return play_moves(state.ranks[t, actor], identity, standing, verbs)
+    return play_moves(state.ranks[t, actor], identity, standing, verbs, rules)
 
 
-def cards_of_play(state: State, t: Ints, actions: Ints) -> npt.NDArray[np.int8]:
-    """Cards ``[N, 54] int8`` that the engine takes for ``play`` actions: suits in order s h c d."""
+def cards_of_play(state: State, t: Ints, actions: Ints, *, supreme: bool) -> npt.NDArray[np.int8]:
+    """Cards ``[N, 54] int8`` that the engine takes for ``play`` actions: suits in order s h c d.
+
+    Args:
+        supreme: the identity flag adds the card to the set (特画) and is not one of its naturals.
+    """
     seat = state.actor[t].astype(np.intp)
     row = np.arange(len(t))
     rank, n, b, r = PARTS[set_of_action(actions)].astype(np.int64).T
@@ -72,9 +80,10 @@ def cards_of_play(state: State, t: Ints, actions: Ints) -> npt.NDArray[np.int8]:
     free = state.hands[t, seat].copy()
     free[row[hides], kind[hides]] -= 1
     cards = np.zeros_like(free)
-    star_natural = starred & (kind >= 0) & (kind < KIND_B)
-    cards[row[star_natural], kind[star_natural]] = 1
-    n = n - star_natural
+    # a starred joker is among the jokers that the set counts, unless it is 特画
+    alone = starred & hides if supreme else starred & hides & (kind < KIND_B)
+    cards[row[alone], kind[alone]] = 1
+    n = n if supreme else n - alone
 
     at = np.minimum(rank, NATURAL_RANKS - 1)[:, None] * 4 + np.arange(4)
     have = np.where((rank < NATURAL_RANKS)[:, None], np.take_along_axis(free, at, axis=1), 0)
@@ -99,15 +108,20 @@ def step(
     sets = actions >= SET
     if sets.any():
         i = np.flatnonzero(sets)
-        took = cards_of_play(state, t[i], actions[i]) if cards is None else cards[i]
-        _put_down(state, t[i], actions[i], took)
+        if cards is None:
+            took = cards_of_play(state, t[i], actions[i], supreme=rules.supreme)
+        else:
+            took = cards[i]
+        _put_down(state, t[i], actions[i], took, rules)
     if not sets.all():
         i = np.flatnonzero(~sets)
-        _decline(state, t[i], actions[i])
-    _go_on(state, t)
+        _decline(state, t[i], actions[i], rules)
+    _go_on(state, t, rules)
 
 
-def _put_down(state: State, t: Ints, actions: Ints, cards: npt.NDArray[np.int8]) -> None:
+def _put_down(
+    state: State, t: Ints, actions: Ints, cards: npt.NDArray[np.int8], rules: Rules
+) -> None:
     seat = state.actor[t].astype(np.intp)
     state.hands[t, seat] -= cards
     state.played[t, seat] += cards
@@ -130,32 +144,48 @@ def _put_down(state: State, t: Ints, actions: Ints, cards: npt.NDArray[np.int8])
         state.places[o, seat[out]] = state.out_count[o]
         state.alive[o] &= ~(1 << seat[out]).astype(np.int16)
     bit = (1 << seat).astype(np.int16)
-    state.standing[t] = SET + set_of_action(actions)
+    # an X keeps its flag, since nothing beats it; a star has said what it had to say
+    state.standing[t] = actions if rules.supreme else SET + set_of_action(actions)
     state.owner[t] = seat
     state.circle[t] = 1
-    state.to_ask[t] = state.alive[t] & ~bit
+    state.to_ask[t] = state.alive[t] & ~bit & ~state.left_trick[t]
     state.passed[t] = 0
     state.yielded[t] = 0
     state.claimed[t] = 0
 
 
-def _decline(state: State, t: Ints, actions: Ints) -> None:
+def _decline(state: State, t: Ints, actions: Ints, rules: Rules) -> None:
     bit = (1 << state.actor[t].astype(np.intp)).astype(np.int16)
     state.to_ask[t] &= ~bit
     state.passed[t] |= np.where(actions == _PASS, bit, 0).astype(np.int16)
     state.yielded[t] |= np.where(actions == _YIELD, bit, 0).astype(np.int16)
     state.claimed[t] |= np.where(actions == _CLAIM, bit, 0).astype(np.int16)
+    if rules.pass_scope == "trick":
+        state.left_trick[t] |= np.where(actions == _YIELD, 0, bit).astype(np.int16)
 
 
-def _go_on(state: State, t: Ints) -> None:
-    """Find who is asked next, who leads, or that the hand is over."""
+def _ended(state: State, t: Ints, rules: Rules) -> npt.NDArray[np.bool_]:
+    """Whether the hand has ended, by option ``end``."""
     alive = state.alive[t]
-    last = (alive & (alive - 1)) == 0  # one player left
+    ended: npt.NDArray[np.bool_] = (alive & (alive - 1)) == 0  # one player left
+    if rules.end != "last_player":
+        camp = emperors_camp(state, t)
+        ended |= ((alive & camp) == 0) | ((alive & ~camp) == 0)
+    if rules.end == "decided":
+        ended |= solo_decided(rules)[state.solo[t], state.out_count[t]]
+    return ended
+
+
+def _go_on(state: State, t: Ints, rules: Rules) -> None:
+    """Find who is asked next, who leads, or that the hand is over."""
+    last = _ended(state, t, rules)
     if last.any():
         end = t[last]
-        seat = _NEXT[state.alive[end], 0].astype(np.intp)
-        state.places[end, seat] = SEATS
-        state.out_count[end] = SEATS
+        alive = state.alive[end]
+        one = (alive & (alive - 1)) == 0
+        e = end[one]
+        state.places[e, _NEXT[alive[one], 0].astype(np.intp)] = SEATS
+        state.out_count[e] = SEATS
         state.phase[end] = PHASE_OVER
         state.actor[end] = NOBODY
         state.to_ask[end] = 0

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lupai.envs.actions import ACTIONS
 from lupai.envs.baohuang import notation
 from lupai.envs.baohuang.hidden import known_roles
 from lupai.envs.baohuang.state import PHASE_NAMES, SEATS, SOLO_NAMES, Solo, State
@@ -55,8 +54,7 @@ def _seat_line(state: State, seat: int, roles: list[str], me: int | None) -> str
     if place:
         marks.append(f"out, place {place}")
     if state.owner[0] == seat and state.standing[0] != NOBODY:
-        text = ACTIONS.text(int(state.standing[0]), notation.identity_rank(state, 0))
-        beat = text.removeprefix("play ")
+        beat = notation.standing_text(state, 0)
         marks.append(f"holds the trick with {beat}")
     arrow = ">" if state.actor[0] == seat else " "
     name = f"seat {seat}" + (" (you)" if seat == me else "")

@@ -14,11 +14,13 @@ from __future__ import annotations
 import difflib
 import json
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, Literal
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from lupai.envs.cards import Deck, four_packs, make_deck
+from lupai.envs.cards import Deck, four_packs, make_deck, weihai_deck
 from lupai.envs.errors import NotationError, RulesError
 
 Preset = Literal["qingdao", "shiwei", "weihai"]
@@ -75,6 +77,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
 }
 DEFAULT_PRESET: Final = "qingdao"
 MIN_DECK: Final = 10
+MIN_DECK_TRIBUTE: Final = 15
 
 
 class Rules(BaseModel):
@@ -128,10 +131,13 @@ class Rules(BaseModel):
         if self.deck == "full216":
             return four_packs(marked_b=self.needs_marked_b)
         if self.deck == "weihai165":
-            raise RulesError(
-                "deck: 'weihai165' is not built yet; built: 'full216' or a list of cards"
-            )
+            return weihai_deck()
         return make_deck(self.deck)
+
+    @property
+    def supreme(self) -> bool:
+        """Whether the identity card is 特画 X."""
+        return self.guard_card == "supreme" and self.guard_by == "called_card"
 
     @property
     def needs_marked_b(self) -> bool:
@@ -141,10 +147,11 @@ class Rules(BaseModel):
     def differing(self) -> dict[str, Any]:
         """Options that differ from the preset, for records: ``{"preset": …, option: value}``."""
         mine = self.model_dump(by_alias=True)
-        base = PRESETS[self.preset]
+        base = base_options(self.preset, self.roles_by)
         out: dict[str, Any] = {"preset": self.preset}
         for name, value in mine.items():
-            if name != "preset" and value != base[name]:
+            own = PRESETS[self.preset] if name == "roles_by" else base
+            if name != "preset" and value != own[name]:
                 out[name] = list(value) if isinstance(value, tuple) else value
         return out
 
@@ -162,8 +169,25 @@ class Rules(BaseModel):
 OPTION_NAMES: Final = tuple(_QINGDAO)
 
 
+def base_options(preset: str, roles_by: object) -> dict[str, Any]:
+    """What a preset fixes, for the given way to find roles.
+
+    Where ``roles_by`` differs from the preset's own, options that lose their meaning are None, and
+    those that gain one are as in the preset at home there (weihai for marks, else qingdao).
+    """
+    base = PRESETS[preset]
+    if roles_by == base["roles_by"] or roles_by not in ("called_card", "marks"):
+        return base
+    home = PRESETS["weihai" if roles_by == "marks" else DEFAULT_PRESET]
+    change = dict.fromkeys(_CALLED_ONLY + _MARKS_ONLY)
+    change |= {name: home[name] for name in change}
+    return base | change
+
+
 def load_rules(source: Rules | str | dict[str, Any] = DEFAULT_PRESET) -> Rules:
-    """Rules from a preset's name, a rules string, a dict with ``preset`` and options, or Rules.
+    """Rules from a preset's name, a rules string, a YAML file, a dict, or Rules.
+
+    A dict and a file hold ``preset`` and the options that differ from it.
 
     Raises:
         RulesError: unknown preset or option, wrong value, or a combination without sense; names
@@ -171,7 +195,10 @@ def load_rules(source: Rules | str | dict[str, Any] = DEFAULT_PRESET) -> Rules:
     """
     if isinstance(source, Rules):
         return source
-    options = _from_string(source) if isinstance(source, str) else source
+    if isinstance(source, str) and source.endswith((".yaml", ".yml")):
+        options = _from_file(source)
+    else:
+        options = _from_string(source) if isinstance(source, str) else source
     if not isinstance(options, dict):
         raise RulesError(f"rules {source!r}: give a preset's name, a rules string or a dict")
     preset = options.get("preset", DEFAULT_PRESET)
@@ -184,12 +211,25 @@ def load_rules(source: Rules | str | dict[str, Any] = DEFAULT_PRESET) -> Rules:
             raise RulesError(
                 f"rules: unknown option {name!r}{hint} (options: {', '.join(OPTION_NAMES)})"
             )
+    base = base_options(preset, options.get("roles_by", PRESETS[preset]["roles_by"]))
     try:
-        rules = Rules.model_validate(PRESETS[preset] | options | {"preset": preset})
+        rules = Rules.model_validate(base | options | {"preset": preset})
     except ValidationError as error:
         raise RulesError(_explain(error)) from None
     _check_sense(rules)
     return rules
+
+
+def _from_file(path: str) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RulesError(f"rules file {path!r}: {error.strerror or error}") from None
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise RulesError(f"rules file {path!r}: no YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
+        raise RulesError(f"rules file {path!r}: a mapping of preset and options is needed")
+    return data
 
 
 def _from_string(text: str) -> dict[str, Any]:
@@ -241,28 +281,10 @@ def _check_sense(rules: Rules) -> None:
         if deck.has_marked_b != rules.needs_marked_b:
             need = "one B*" if rules.needs_marked_b else "no B*"
             raise RulesError(f"rules: option 'deck' must hold {need} under these rules")
-        if len(deck) < MIN_DECK:
+        gives = rules.tribute_on_cede and rules.guard_by == "called_card"
+        least = MIN_DECK_TRIBUTE if gives else MIN_DECK
+        if len(deck) < least:
             raise RulesError(
-                f"rules: option 'deck' has {len(deck)} cards; it needs {MIN_DECK} or more, two for "
-                f"each seat, so that giving R* away leaves one"
+                f"rules: option 'deck' has {len(deck)} cards; it needs {least} or more, so that "
+                f"every seat keeps a card when it has given away R* (and a tribute)"
             )
-
-
-def check_built(rules: Rules) -> None:
-    """Refuse, by name, what the engine does not play yet.
-
-    Raises:
-        RulesError: an option has a value other than that of ``qingdao``.
-    """
-    mine = rules.model_dump(by_alias=True)
-    preset = "" if rules.preset == DEFAULT_PRESET else f"preset {rules.preset!r}: "
-    for name in OPTION_NAMES:
-        if name != "deck" and mine[name] != _QINGDAO[name]:
-            raise RulesError(
-                f"rules: {preset}{name}={mine[name]!r} is not built yet; "
-                f"built: preset 'qingdao', {name}={_QINGDAO[name]!r}"
-            )
-    if rules.deck == "weihai165":
-        raise RulesError(
-            "rules: deck=weihai165 is not built yet; built: full216 or a list of cards"
-        )

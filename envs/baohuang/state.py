@@ -100,7 +100,8 @@ COLUMNS: Final = (
     ("solo", 0),  # Solo, the true one
     ("public", 0),  # 1: who is (or that nobody is) guard is public
     ("identity_kind", NOBODY),  # card kind of the called card
-    ("identity_seat", NOBODY),  # holder of the still hidden identity card
+    ("identity_seat", NOBODY),  # holder of the identity card while it makes a difference: while
+    # the role is hidden, and always where it is 特画
     ("multiplier", 1),
     ("declared", 0),  # 1: the guard declared himself before the first lead
     ("votes", 0),  # votes in the running poll
@@ -117,6 +118,7 @@ COLUMNS: Final = (
     ("redeals", 0),
     ("injected", 0),  # 1: the deal was given; a void ends the hand
     ("void", 0),  # 1: the hand ended without an emperor
+    ("abandoned", 0),  # 1: the emperor gave the crown up and nobody took it
     ("moves", 0),  # decisions since the deal
 )
 COLUMN: Final = {name: i for i, (name, _) in enumerate(COLUMNS)}
@@ -128,6 +130,7 @@ _ARRAYS: Final = (
     "sizes",
     "played",
     "shown",
+    "pile",
     "said",
     "places",
     "recent",
@@ -160,7 +163,9 @@ class State:
         ranks: ``[B, S, 15] int8`` the same by rank; kept in step with ``hands``.
         sizes: ``[B, S] int8`` cards held; public at all times.
         played: ``[B, S, 54] int8`` cards each seat has played.
-        shown: ``[B, 54] int8`` cards the emperor showed with his call.
+        shown: ``[B, 54] int8`` cards known to be with the holder of R*: those he showed with his
+            call, and the tribute pile (less what he has played since).
+        pile: ``[B, 54] int8`` the tribute pile of 贴牌; it lies in the hand of the holder of R*.
         said: ``[B, S] int32`` bits of :class:`Said`.
         places: ``[B, S] int8`` finishing place 1 … S, 0 while in.
         recent: ``[B, RECENT, 2] int16`` ring of (seat, public action id), slot = move number.
@@ -173,6 +178,7 @@ class State:
     sizes: I8
     played: I8
     shown: I8
+    pile: I8
     said: npt.NDArray[np.int32]
     places: I8
     recent: I16
@@ -206,6 +212,7 @@ class State:
     redeals = _Column(COLUMN["redeals"])
     injected = _Column(COLUMN["injected"])
     void = _Column(COLUMN["void"])
+    abandoned = _Column(COLUMN["abandoned"])
     moves = _Column(COLUMN["moves"])
 
     def __init__(self, tables: int) -> None:
@@ -215,6 +222,7 @@ class State:
         self.sizes = np.zeros((tables, SEATS), dtype=np.int8)
         self.played = np.zeros((tables, SEATS, NUM_KINDS), dtype=np.int8)
         self.shown = np.zeros((tables, NUM_KINDS), dtype=np.int8)
+        self.pile = np.zeros((tables, NUM_KINDS), dtype=np.int8)
         self.said = np.zeros((tables, SEATS), dtype=np.int32)
         self.places = np.zeros((tables, SEATS), dtype=np.int8)
         self.recent = np.full((tables, RECENT, 2), NOBODY, dtype=np.int16)
