@@ -85,7 +85,7 @@ def unpack_legal(packed: Tensor) -> tuple[Tensor, Tensor]:
     some = packed.view(packed.shape[0], -1, _WORD_BYTES)[row, word]
     shifts = torch.arange(7, -1, -1, dtype=torch.uint8, device=packed.device)
     bits = (some.unsqueeze(-1) >> shifts) & 1
-    which, place = torch.nonzero(bits.reshape(len(row), -1), as_tuple=True)
+    which, place = torch.nonzero(bits.reshape(len(row), 8 * _WORD_BYTES), as_tuple=True)
     return row[which], word[which] * (8 * _WORD_BYTES) + place
 
 

@@ -6,7 +6,7 @@ A `Party` holds B tables of one engine state and one oracle hand for each.
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,7 +24,7 @@ SEATS = range(5)
 VIEWERS = np.arange(5)
 
 
-@cache
+@lru_cache(maxsize=64)
 def engine_of(deck: tuple[str, ...] | None = None) -> Engine:
     """An engine of preset qingdao, with a deck of its own on request."""
     return Engine("qingdao" if deck is None else {"preset": "qingdao", "deck": list(deck)})
@@ -42,12 +42,12 @@ def tiny_deck(rng: random.Random) -> list[str]:
     """10 to 24 cards with many jokers: seats run out at once, B and R are called."""
     deck = ["R*"] + ["R"] * rng.choice([0, 1, 2, 3, 3, 3]) + ["B"] * rng.choice([0, 1, 4, 4])
     kinds = [kind for kind in KIND_TEXTS if kind not in "BR"]
-    if rng.random() < 0.5:  # one rank only, or two: large sets
-        kinds = [kind for kind in kinds if kind[0] in rng.choice(["6", "3K", "A2", "789"])]
     rng.shuffle(kinds)
+    some = rng.choice(["6", "3K", "A2", "789", "3456789TJQKA2", "3456789TJQKA2"])
+    kinds.sort(key=lambda kind: kind[0] not in some)  # few ranks: large sets
     size = rng.randrange(10, 25)
     for kind in kinds:
-        deck += [kind] * min(rng.choice([1, 2, 3, 4, 4, 4]), 4)
+        deck += [kind] * rng.choice([1, 2, 3, 4, 4, 4])
         if len(deck) >= size:
             break
     return deck

@@ -1,0 +1,52 @@
+"""``random``: every legal move equally likely."""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+import numpy.typing as npt
+
+from lupai.agents.base import I32
+from lupai.agents.streams import lane_draws, own_generator
+from lupai.envs.view import View, Views
+
+
+class RandomAgent:
+    """Uniform over the legal moves, from a generator of its own.
+
+    Args:
+        seed: of its draws; the same seed and the same questions give the same moves.
+    """
+
+    name = "random"
+
+    def __init__(self, seed: int | None = 0) -> None:
+        self.reset(seed)
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin the stream of draws anew."""
+        self._seed = secrets.randbits(64) if seed is None else seed
+        self._generator = own_generator(self._seed)
+
+    def act(self, view: View) -> str:
+        """A legal move; one draw."""
+        ids = view.legal_ids
+        return view.move_of(int(ids[int(self._generator.random() * len(ids))]))
+
+    def act_batch(self, views: Views) -> I32:
+        """Legal moves ``[N]``; one draw for each, in order."""
+        return _pick(views, self._generator.random(len(views)))
+
+    def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
+        """Legal moves ``[N]``; the draw is the one of the lane and the number of the move."""
+        moves = views.state.moves.astype(np.int64)
+        numbers = (views.state.redeals.astype(np.int64) << 20) + moves
+        return _pick(views, lane_draws(self._seed, lanes, numbers))
+
+
+def _pick(views: Views, draws: npt.NDArray[np.float64]) -> I32:
+    ids, offsets = views.legal.ids()
+    place = (draws * np.diff(offsets)).astype(np.int64)
+    chosen: I32 = ids[offsets[:-1] + place]
+    return chosen

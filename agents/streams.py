@@ -1,0 +1,57 @@
+"""Random streams of agents, apart from each other and from the deal's.
+
+A deal is drawn from its seed itself (:mod:`lupai.envs.deals`). Everything here goes through numpy's
+``SeedSequence`` with a spawn key of the agents' own first, so that an agent who is handed the
+deal's seed by mistake still draws nothing that has to do with the deal.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+AGENT_KEY: Final = 0x6C7570  # tag of agents' streams; another tag would move every record
+_SEATS, _OWN, _LANES = range(3)  # what a stream is for: second word of the spawn key
+_GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
+
+U64 = npt.NDArray[np.uint64]
+
+
+def agent_seed(seed: int, seat: int) -> int:
+    """Seed for the agent in ``seat`` of a run with ``seed``; other runs and seats get others.
+
+    >>> agent_seed(7, 0) == agent_seed(7, 0), agent_seed(7, 0) == agent_seed(7, 1)
+    (True, False)
+    """
+    sequence = np.random.SeedSequence(seed, spawn_key=(AGENT_KEY, _SEATS, seat))
+    return int(sequence.generate_state(1, np.uint64)[0])
+
+
+def own_generator(seed: int) -> np.random.Generator:
+    """Generator for an agent's draws one after another."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(AGENT_KEY, _OWN)))
+
+
+def lane_draws(seed: int, lanes: npt.ArrayLike, numbers: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Draws in [0, 1): number ``numbers[i]`` of stream ``lanes[i]``, without any stored state.
+
+    SplitMix64's finaliser over (seed, lane, number), the seed going through ``SeedSequence``.
+
+    Args:
+        seed: of all the lanes.
+        lanes: ``[N]`` which stream.
+        numbers: ``[N]`` which draw of it.
+    """
+    sequence = np.random.SeedSequence(seed, spawn_key=(AGENT_KEY, _LANES))
+    base = sequence.generate_state(1, np.uint64)
+    words = _mix(base + np.asarray(lanes).astype(np.uint64) * _GAMMA)
+    words = _mix(words + (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * _GAMMA)
+    return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _mix(x: U64) -> U64:
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

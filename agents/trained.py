@@ -1,0 +1,146 @@
+"""A trained policy as an agent: one view, many views, or many tables with streams of their own."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from lupai.agents.base import I32
+from lupai.agents.network import (
+    MoveScorer,
+    offsets_to_rows,
+    segment_argmax,
+    segment_log_softmax,
+    segment_sample,
+)
+from lupai.agents.streams import lane_draws, own_generator
+from lupai.envs.actions import ACTIONS, VERB_ID
+from lupai.envs.view import View, Views
+
+__all__ = ["CheckpointAgent", "idle_rows"]
+
+I64 = npt.NDArray[np.int64]
+IDLE_VERBS: Final = ("pass", "yield", "claim")
+_ROWS_AT_ONCE: Final = 1024  # bounds the memory of one forward pass: a lead may have 860 moves
+_IS_IDLE: Final = np.isin(np.arange(ACTIONS.size), [VERB_ID[v] for v in IDLE_VERBS])
+
+
+class CheckpointAgent:
+    """A trained policy that plays.
+
+    Args:
+        policy: the network.
+        card: what is known about it: a :class:`~lupai.agents.checkpoint.AgentCard`.
+        name: shown in tables and records.
+        sample: draw from the policy; else take the most probable move, the lowest id of equals.
+        seed: of the draws; it matters with ``sample`` only.
+    """
+
+    def __init__(
+        self,
+        policy: MoveScorer,
+        card: Any,
+        *,
+        name: str = "trained",
+        sample: bool = False,
+        seed: int | None = 0,
+    ) -> None:
+        self.policy = policy.eval()
+        self.card = card
+        self.name = name
+        self.sample = sample
+        self.reset(seed)
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin the stream of draws anew (``None``: fresh entropy)."""
+        self._seed = secrets.randbits(64) if seed is None else seed
+        self._generator = own_generator(self._seed)
+
+    def act(self, view: View) -> str:
+        """One move in the notation of the records."""
+        ids = view.legal_ids.astype(np.int64)
+        offsets = np.array([0, len(ids)], dtype=np.int64)
+        chosen = self._choose(view.observation[None], ids, offsets, self._draw(1))
+        return view.move_of(int(chosen[0]))
+
+    def act_batch(self, views: Views) -> I32:
+        """Action ids ``[N] int32`` for N decisions at once."""
+        ids, offsets = views.legal.ids()
+        return self._choose(
+            views.observation, ids.astype(np.int64), offsets, self._draw(len(views))
+        )
+
+    def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
+        """The same; the draw is the one of the lane and the number of the move."""
+        ids, offsets = views.legal.ids()
+        draws = None
+        if self.sample:
+            moves = views.state.moves.astype(np.int64)
+            draws = lane_draws(
+                self._seed, lanes, (views.state.redeals.astype(np.int64) << 20) + moves
+            )
+        return self._choose(views.observation, ids.astype(np.int64), offsets, draws)
+
+    def _draw(self, count: int) -> npt.NDArray[np.float64] | None:
+        return self._generator.random(count) if self.sample else None
+
+    def _choose(
+        self,
+        observation: npt.NDArray[np.int8],
+        ids: I64,
+        offsets: I64,
+        draws: npt.NDArray[np.float64] | None,
+    ) -> I32:
+        count = len(offsets) - 1
+        if count and int(np.diff(offsets).min()) < 1:
+            raise ValueError("a decision without any legal move was asked of an agent")
+        chosen = np.zeros(count, dtype=np.int32)
+        for start in range(0, count, _ROWS_AT_ONCE):
+            stop = min(start + _ROWS_AT_ONCE, count)
+            part = slice(int(offsets[start]), int(offsets[stop]))
+            chosen[start:stop] = self._forward(
+                observation[start:stop],
+                ids[part],
+                offsets[start : stop + 1] - offsets[start],
+                None if draws is None else draws[start:stop],
+            )
+        if self.card.idle == "pass":
+            chosen[idle_rows(ids, offsets)] = VERB_ID["pass"]
+        return chosen
+
+    @torch.inference_mode()
+    def _forward(
+        self,
+        observation: npt.NDArray[np.int8],
+        ids: I64,
+        offsets: I64,
+        draws: npt.NDArray[np.float64] | None,
+    ) -> I32:
+        device = self.policy.head.weight.device
+        flat = torch.tensor(ids, device=device)
+        rows = offsets_to_rows(torch.tensor(offsets, device=device))
+        count = len(offsets) - 1
+        logits = self.policy(torch.tensor(observation, device=device), rows, flat)
+        if draws is None:
+            place = segment_argmax(logits, rows, count)
+        else:
+            log_probs = segment_log_softmax(logits, rows, count)
+            place = segment_sample(log_probs, rows, count, torch.tensor(draws, device=device))
+        result: I32 = flat[place].to(torch.int32).cpu().numpy()
+        return result
+
+
+def idle_rows(
+    ids: npt.NDArray[np.integer], offsets: npt.NDArray[np.integer]
+) -> npt.NDArray[np.bool_]:
+    """``[N] bool``: rows where pass is legal and nothing but pass, yield and claim is."""
+    count = len(offsets) - 1
+    rows = np.repeat(np.arange(count), np.diff(offsets))
+    serious = np.bincount(rows[~_IS_IDLE[ids]], minlength=count)
+    passes = np.bincount(rows[ids == VERB_ID["pass"]], minlength=count)
+    idle: npt.NDArray[np.bool_] = (serious == 0) & (passes > 0)
+    return idle

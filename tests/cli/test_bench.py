@@ -1,0 +1,26 @@
+"""`lupai bench` prints every case, and writes what it printed."""
+
+import json
+
+import pytest
+
+from tests.cli.running import lupai
+
+
+@pytest.mark.smoke
+def test_bench(tmp_path):
+    path = tmp_path / "bench.json"
+    done = lupai("bench", "--repeats", "2", "--seconds", "0.001", "--json", path)
+    assert (done.status, done.err) == (0, "")
+    data = json.loads(path.read_text("utf-8"))
+    names = [result["case"] for result in data["results"]]
+    assert names[0] == "AEC env() loop"
+    assert [name for name in names if "+" not in name][1:] == [
+        "engine B=1", "engine B=64", "engine B=1024",
+    ]  # fmt: skip
+    assert {name.partition(" + ")[2] for name in names} == {"", "observation", "mask"}
+    assert all(len(r["steps_per_second"]) == 2 for r in data["results"])
+    assert all(rate > 0 for r in data["results"] for rate in r["steps_per_second"])
+    assert all(name in done.out for name in names)
+    assert {"processor", "cores", "python", "numpy", "lupai"} <= set(data["machine"])
+    assert data["machine"]["processor"] in done.out

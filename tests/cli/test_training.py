@@ -1,0 +1,66 @@
+"""`lupai train` and `lupai evaluate`: what reaches the trainer, and what is refused before."""
+
+import json
+
+import pytest
+
+from lupai.train.cli import training
+from tests.cli.running import lupai
+
+
+@pytest.mark.smoke
+def test_evaluate_needs_no_extra(tmp_path):
+    path = tmp_path / "result.json"
+    done = lupai("evaluate", "greedy", "--against", "random,greedy", "--hands", "20", "-o", path)
+    assert (done.status, done.err) == (0, "")
+    assert "seat          random" in done.out
+    result = json.loads(path.read_text("utf-8"))
+    assert (result["seed"], result["rules"], result["agent"]["name"]) == (1, "qingdao", "greedy")
+    assert {m["opponent"] for m in result["matches"]} == {"random", "greedy"}
+    assert [p.name for p in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_evaluate_takes_formats_and_seeds():
+    words = ("evaluate", "random", "--format", "seat", "--hands", "10", "--seed")
+    one, again, other = (lupai(*words, seed).out for seed in ("3", "3", "4"))
+    assert one == again
+    assert one.splitlines()[2:] != other.splitlines()[2:]
+    assert "emperor_camp" not in one
+
+
+@pytest.mark.parametrize("words", ["train qingdao_quick", "train --resume ."])
+def test_without_the_extra_one_line_says_what_to_install(words, monkeypatch):
+    monkeypatch.setattr(training, "find_spec", {"torch": "here"}.get)
+    done = lupai(*words.split())
+    assert done.status == 2
+    assert done.err == 'lupai: error: training needs ray, tensorboard: pip install "lupai[train]"\n'
+
+
+def test_config_is_read_before_the_extra_is_missed(monkeypatch):
+    monkeypatch.setattr(training, "find_spec", {}.get)
+    assert "unknown key 'nonsense'" in lupai("train", "qingdao_quick", "nonsense=1").err
+
+
+@pytest.mark.train
+def test_words_reach_the_trainer(monkeypatch, tmp_path):
+    trainer = pytest.importorskip("lupai.train.trainer")
+    calls = []
+
+    def run(config, **options):
+        calls.append((config.name, config.stop.minutes, options))
+        return tmp_path / "run"
+
+    def resume(folder, values):
+        calls.append((folder, values))
+        return tmp_path / "run"
+
+    monkeypatch.setattr(trainer, "run", run)
+    monkeypatch.setattr(trainer, "resume", resume)
+    done = lupai("train", "qingdao_quick", "name=mine", "stop.minutes=2")
+    assert done.status == 0, done.err
+    assert done.out.endswith(f"measure it: lupai evaluate {tmp_path / 'run'}\n")
+    assert lupai("train", "qingdao_quick", "--replace").status == 0
+    assert lupai("train", "--resume", "runs/x", "stop.minutes=9").status == 0
+    assert calls[0] == ("mine", 2, {"existing": "refuse"})
+    assert calls[1][2] == {"existing": "replace"}
+    assert calls[2] == ("runs/x", ("stop.minutes=9",))

@@ -1,0 +1,197 @@
+"""What all subcommands share: parser, input by lines, output in one step, progress bars."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NoReturn
+
+from lupai.envs.errors import LupaiError
+
+LINE_LIMIT: Final = 1 << 20  # a line of a file is read whole; a longer one is no record
+_CHUNK: Final = 1 << 18
+
+Line = tuple[int, str | LupaiError]
+
+
+class UsageError(LupaiError):
+    """A command line that cannot be understood."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Argument parser that raises instead of printing its usage and leaving."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        options.setdefault("allow_abbrev", False)
+        super().__init__(*args, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise, so that every error of the command looks alike."""
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def whole(text: str) -> int:
+    """An integer from 0 up, for argparse."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 20):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no whole number from 0 up")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """An integer from 1 up, for argparse."""
+    value = whole(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def seconds(text: str) -> float:
+    """A time above 0, for argparse."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 3600:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no time in seconds, up to 3600")
+    return value
+
+
+def one_line(error: BaseException) -> str:
+    """An error's message on one line."""
+    if isinstance(error, OSError) and error.strerror:
+        named = f"{error.filename}: " if error.filename is not None else ""
+        return f"{named}{error.strerror}"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def stdout() -> BinaryIO:
+    """Standard output as bytes; text written before comes first."""
+    if sys.stdout is None:
+        raise UsageError("standard output is closed")
+    sys.stdout.flush()
+    return getattr(sys.stdout, "buffer", None) or _TextOut()
+
+
+class _TextOut(io.BytesIO):
+    """Bytes to a standard output that takes text only, as in a notebook."""
+
+    def write(self, data: Any) -> int:
+        sys.stdout.write(bytes(data).decode("utf-8"))
+        return len(data)
+
+
+@contextmanager
+def reading(path: str) -> Iterator[BinaryIO]:
+    """A file, or with ``-`` the standard input, as bytes."""
+    if path == "-":
+        if sys.stdin is None:
+            raise UsageError("standard input is closed")
+        buffer = getattr(sys.stdin, "buffer", None)
+        yield buffer if buffer is not None else io.BytesIO(sys.stdin.read().encode("utf-8"))
+        return
+    with open(path, "rb") as file:
+        yield file
+
+
+def lines(stream: BinaryIO) -> Iterator[list[Line]]:
+    """Numbered lines, as many at once as have arrived: a pipe gets its answers without delay.
+
+    A line that is too long or no UTF-8 comes as its error. Memory stays bounded.
+    """
+    rest, number, skipping = b"", 0, False
+    read = getattr(stream, "read1", stream.read)
+    while data := read(_CHUNK):
+        *whole_lines, rest = (rest + data).split(b"\n")
+        out: list[Line] = []
+        for line in whole_lines:
+            if skipping:
+                skipping = False
+                continue
+            number += 1
+            out.append((number, _text(line, number)))
+        if len(rest) > LINE_LIMIT:
+            if not skipping:
+                number += 1
+                out.append((number, LupaiError(f"the line is longer than {LINE_LIMIT} bytes")))
+            rest, skipping = b"", True
+        if out:
+            yield out
+    if rest and not skipping:
+        yield [(number + 1, _text(rest, number + 1))]
+
+
+def _text(line: bytes, number: int) -> str | LupaiError:
+    if len(line) > LINE_LIMIT:
+        return LupaiError(f"the line is longer than {LINE_LIMIT} bytes")
+    try:
+        return line.removesuffix(b"\r").decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        return LupaiError(f"no UTF-8: {error.reason} at byte {error.start + 1}")
+
+
+@contextmanager
+def writing(path: str) -> Iterator[BinaryIO]:
+    """A file that appears whole or not at all, or with ``-`` the standard output.
+
+    The bytes go to a temporary file beside it, which replaces it at the end. A pipe or device is
+    written directly.
+    """
+    if path == "-":
+        out = stdout()
+        yield out
+        out.flush()
+        return
+    if not path:
+        raise UsageError("the name of the file to write is empty")
+    target = Path(path).resolve()  # a link stays a link
+    old = target.stat() if target.exists() else None
+    if target.is_dir():
+        raise UsageError(f"{path}: is a folder; give the name of a file")
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        with open(target, "wb") as file:
+            yield file
+        return
+    if not target.parent.is_dir():
+        raise UsageError(f"{path}: the folder {str(target.parent)!r} does not exist")
+    handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+    try:
+        with open(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, stat.S_IMODE(old.st_mode) if old is not None else 0o666 & ~_umask())
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    value = os.umask(0o077)  # it can only be read by setting it
+    os.umask(value)
+    return value
+
+
+def add_progress(parser: argparse.ArgumentParser) -> None:
+    """Option ``--progress`` / ``--no-progress``."""
+    parser.add_argument(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        help="show a progress bar on standard error (default: if that is a terminal)",
+    )
+
+
+def progress_bar(wanted: bool | None, **options: Any) -> Any:
+    """A tqdm bar on standard error."""
+    from tqdm import tqdm
+
+    show = sys.stderr.isatty() if wanted is None else wanted
+    return tqdm(disable=not show, file=sys.stderr, dynamic_ncols=True, **options)
