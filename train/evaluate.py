@@ -120,7 +120,10 @@ def evaluate(
         progress: where a progress bar goes; ``None``: nowhere.
 
     Returns:
-        JSON values, see docs/training.md.
+        JSON values: what was played (rules, layouts, seed, agents, rotation) and ``matches``, each
+        with ``format``, ``opponent``, ``deals``, ``hands``, ``mean`` score per hand, its 95 %
+        interval ``low`` to ``high``, ``deviation`` over deals, and the shares of hands ``won`` and
+        ``lost`` (score above, below 0).
 
     Raises:
         EvaluationError: an unknown format, or no hand at all.

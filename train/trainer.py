@@ -7,6 +7,14 @@ A run is one folder that can be moved; nothing in it names an absolute path::
                tensorboard/           the same as curves
                checkpoints/000012/    agent/ (plays without Ray), rllib/ (to go on), trainer.json
                latest.json            which checkpoint is the newest; replaced in one step
+
+What is logged for each iteration: ``steps`` (decisions), ``hands`` and ``minutes`` of the run so
+far; ``score/ROLE``, mean score of a seat in that role over the last hands (the mean over all seats
+is always 0); ``play/solo_share``, share of hands with a soloist; ``play/decisions_per_hand``, those
+that were asked; ``loss/entropy`` in nats; ``loss/approx_kl`` and ``loss/clip_fraction`` between the
+policy that played and the one learned; ``loss/value_explained``, explained variance of the value
+targets; ``time/seconds`` and ``time/steps_per_second`` of this iteration; ``time/sampling_mean``
+and ``time/learning_mean``, running means in seconds.
 """
 
 from __future__ import annotations
@@ -156,7 +164,7 @@ def _train_once(algorithm: Any) -> dict[str, Any]:
 
 
 def _row(result: dict[str, Any], progress: Progress, seconds: float) -> dict[str, float]:
-    """Flat metrics of one iteration; counts ``progress`` on. docs/training.md explains each."""
+    """Flat metrics of one iteration; counts ``progress`` on."""
     from lupai.train.rllib.runner import POLICY
 
     played, learned = result["env_runners"], result["learners"][POLICY]

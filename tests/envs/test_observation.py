@@ -1,6 +1,6 @@
 """Observations: the layout is pinned, and they say all that a seat knows.
 
-`decoder.py` reads the vector independently; test_leaks.py has the other half, nothing more.
+`decoder.py` reads the vector independently; test_hidden.py and test_leaks.py have the other half.
 """
 
 import numpy as np

@@ -10,7 +10,9 @@ from lupai.train.config import ConfigError, TrainConfig, dump_config, load_confi
 
 SMALL = {"name": "a", "stop": {"steps": 10}}
 SHIPPED = sorted(
-    entry.name for entry in resources.files("lupai.configs").iterdir() if entry.name.endswith(".yaml")
+    entry.name
+    for entry in resources.files("lupai.configs").iterdir()
+    if entry.name.endswith(".yaml")
 )
 
 

@@ -89,13 +89,15 @@ def test_all_rows_empty():
     empty, rows = torch.zeros(0), torch.zeros(0, dtype=torch.int64)
     log_probs = segment_log_softmax(empty, rows, 3)
     assert segment_argmax(empty, rows, 3).tolist() == [-1, -1, -1]
-    assert segment_sample(log_probs, rows, 3, torch.rand(3, dtype=torch.float64)).tolist() == [-1] * 3
+    assert (
+        segment_sample(log_probs, rows, 3, torch.rand(3, dtype=torch.float64)).tolist() == [-1] * 3
+    )
     assert segment_entropy(log_probs, rows, 3).tolist() == [0, 0, 0]
 
 
 def test_samples_have_the_right_frequencies_and_are_legal():
     data = [[0.0, 1.0, 2.0], [], [3.0], [0.0] * 5, [-40.0, 40.0]]
-    logits, rows, offsets = flatten(data)
+    logits, rows, _offsets = flatten(data)
     log_probs = segment_log_softmax(logits, rows, len(data))
     generator = torch.Generator().manual_seed(0)
     seen = torch.zeros(len(logits))
@@ -171,7 +173,9 @@ def test_a_move_is_scored_alike_alone_and_among_others(game):
     for i in range(len(observation)):
         part = torch.from_numpy(ids[offsets[i] : offsets[i + 1]])
         alone = scorer(torch.from_numpy(observation[i : i + 1]), torch.zeros_like(part), part)
-        torch.testing.assert_close(alone, together[offsets[i] : offsets[i + 1]], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(
+            alone, together[offsets[i] : offsets[i + 1]], atol=1e-5, rtol=1e-4
+        )
 
 
 def test_more_moves_than_the_table_has_take_the_other_way_to_the_same_numbers(game):

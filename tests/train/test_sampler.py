@@ -9,9 +9,11 @@ import pytest
 
 pytest.importorskip("ray")
 
-from lupai.envs.actions import ACTIONS, VERB_ID  # noqa: E402
-from lupai.train.rllib.tables import ROLES, Tables  # noqa: E402
-from tests.train.conftest import tiny  # noqa: E402
+import itertools
+
+from lupai.envs.actions import ACTIONS, VERB_ID
+from lupai.train.rllib.tables import ROLES, Tables
+from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
 
@@ -86,7 +88,7 @@ def test_every_decision_arrives_once_and_in_order(runner):
     assert learned + len(runner._waiting) == total
     finished = 0
     for (hand, agent), parts in pieces.items():
-        for before, after in zip(parts, parts[1:], strict=False):
+        for before, after in itertools.pairwise(parts):
             assert not before.is_done
             last, first = before.get_observations(-1), after.get_observations(0)
             assert (last["observation"] == first["observation"]).all()
@@ -160,7 +162,9 @@ def test_both_samplers_learn_the_same_kind_of_rows(algorithm, stock):
             rl_module=learner.module, batch={}, episodes=episodes, shared_data={}, metrics=None
         )["shared"]
         flat = {**batch.pop("obs"), **batch}
-        seen.append({k: (v.dtype, tuple(v.shape[1:])) for k, v in flat.items() if hasattr(v, "dtype")})
+        seen.append(
+            {k: (v.dtype, tuple(v.shape[1:])) for k, v in flat.items() if hasattr(v, "dtype")}
+        )
     ours, theirs = seen
     assert set(ours) >= {"observation", "legal", "actions", "action_logp", "value_targets"}
     for key, value in ours.items():

@@ -16,16 +16,16 @@ import numpy as np
 import pytest
 
 pytest.importorskip("ray")
-import torch  # noqa: E402
+import torch
 
-from lupai.agents.network import packed_width  # noqa: E402
-from lupai.envs.actions import ACTIONS  # noqa: E402
-from lupai.envs.errors import IllegalMoveError  # noqa: E402
-from lupai.train.rllib.env import LupaiEnv  # noqa: E402
-from lupai.train.rllib.setup import algorithm_config  # noqa: E402
-from lupai.train.rllib.tables import Tables  # noqa: E402
-from lupai.train.trainer import TrainingError, _train_once  # noqa: E402
-from tests.train.conftest import tiny  # noqa: E402
+from lupai.agents.network import packed_width
+from lupai.envs.actions import ACTIONS
+from lupai.envs.errors import IllegalMoveError
+from lupai.train.rllib.env import LupaiEnv
+from lupai.train.rllib.setup import algorithm_config
+from lupai.train.rllib.tables import Tables
+from lupai.train.trainer import TrainingError, _train_once
+from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
 
@@ -169,9 +169,7 @@ def test_t7_resumed_runs_and_neighbours_deal_other_hands():
         tables = Tables("qingdao", "none", key, count)
         return {tuple(h) for h in tables.state.hands[:, 0]}
 
-    groups = [
-        hands([7, iteration, worker]) for iteration in (0, 1, 5) for worker in (0, 1, 2)
-    ]
+    groups = [hands([7, iteration, worker]) for iteration in (0, 1, 5) for worker in (0, 1, 2)]
     assert sum(map(len, groups)) == len(set().union(*groups))
     assert hands([7, 0, 0]) == hands([7, 0, 0])
     config = tiny()
@@ -248,7 +246,10 @@ def test_t10_a_restored_run_has_every_module_and_its_optimiser(algorithm, tmp_pa
         for key, value in weights(old.module["shared"].unwrapped()).items():
             assert torch.equal(value, weights(new.module["shared"].unwrapped())[key])
         steps = [
-            {int(s["step"]) for s in learner._named_optimizers["shared_default_optimizer"].state.values()}
+            {
+                int(s["step"])
+                for s in learner._named_optimizers["shared_default_optimizer"].state.values()
+            }
             for learner in (old, new)
         ]
         assert steps[0] == steps[1]
@@ -296,7 +297,7 @@ def test_t12_rows_without_legal_moves_train_as_nothing_and_never_play(algorithm)
 
 def test_t12_the_env_asserts_a_legal_move(monkeypatch):
     env = LupaiEnv({})
-    obs, _ = env.reset(seed=0)
+    _obs, _ = env.reset(seed=0)
     from lupai.envs.baohuang.legal import Legal
 
     monkeypatch.setattr(env.engine, "legal", lambda state, tables=None: Legal.empty(1))

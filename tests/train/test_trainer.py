@@ -1,0 +1,221 @@
+"""Runs: what they leave behind, going on later, stopping cleanly."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray")
+
+import lupai.agents
+from lupai.train.run_folder import Progress, prepare
+from lupai.train.trainer import TrainingError, resume, run
+from tests.train.conftest import TINY, tiny
+
+pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
+
+
+def lines(folder):
+    text = (folder / "metrics.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in text]
+
+
+def curve(folder, tag="steps"):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(folder / "tensorboard"))
+    events.Reload()
+    return [(e.step, e.value) for e in events.Scalars(tag)]
+
+
+@pytest.fixture(scope="module")
+def finished(ray_session, tmp_path_factory):
+    """A finished tiny run (copy it before changing it)."""
+    bar = io.StringIO()
+    folder = run(tiny(runs=str(tmp_path_factory.mktemp("runs"))), out=bar)
+    assert "steps" in bar.getvalue()
+    return folder
+
+
+@pytest.fixture
+def moved(finished, tmp_path):
+    """The run, copied to another place."""
+    return Path(shutil.copytree(finished, tmp_path / "moved" / "elsewhere"))
+
+
+def test_a_run_leaves_config_metrics_curves_and_checkpoint(finished):
+    names = {p.name for p in finished.iterdir()}
+    assert names == {"config.yaml", "metrics.jsonl", "tensorboard", "checkpoints", "latest.json"}
+    rows = lines(finished)
+    assert [row["iteration"] for row in rows] == [1, 2]
+    assert [row["steps"] for row in rows] == [512, 1024]
+    assert all(row["time/steps_per_second"] > 0 for row in rows)
+    assert {"loss/policy", "loss/value", "loss/entropy", "loss/approx_kl"} <= set(rows[0])
+    assert curve(finished) == [(1, 512), (2, 1024)]
+    assert [p.name for p in (finished / "checkpoints").iterdir()] == ["000002"]
+
+
+def test_its_agent_plays_wherever_the_run_lies(moved):
+    agent = lupai.agents.load(moved)
+    assert agent.name == "tiny"
+    assert agent.card.provenance["steps"] == 1024
+    assert agent.card.idle == "pass"
+    from lupai.envs.baohuang.engine import Engine
+    from lupai.envs.view import Views
+
+    engine = Engine()
+    state = engine.reset([0, 1])
+    views = Views(engine, state, state.actor)
+    assert views.legal.contains(agent.act_batch(views)).all()
+
+
+def test_nothing_that_is_needed_names_an_absolute_path(finished):
+    for path in (finished / "latest.json", *finished.glob("checkpoints/*/agent/agent.json")):
+        assert str(finished.parent) not in path.read_text()
+
+
+def test_a_moved_run_goes_on_where_it_stopped(moved):
+    with open(moved / "metrics.jsonl", "a") as file:  # written after the last checkpoint
+        file.write('{"iteration": 3, "steps": 1536}\n{"iteration": 4, "st')
+    before = json.loads((moved / "latest.json").read_text())["checkpoint"]
+    assert resume(moved, ("stop.steps=2048",)) == moved
+    rows = lines(moved)
+    assert [row["iteration"] for row in rows] == [1, 2, 3, 4]
+    assert [row["steps"] for row in rows] == [512, 1024, 1536, 2048]
+    minutes = [row["minutes"] for row in rows]
+    assert minutes == sorted(minutes)
+    assert [step for step, _ in curve(moved)] == [1, 2, 3, 4]
+    after = json.loads((moved / "latest.json").read_text())["checkpoint"]
+    assert (before, after) == ("checkpoints/000002", "checkpoints/000004")
+    assert lupai.agents.load(moved).card.provenance["iteration"] == 4
+
+
+def test_a_finished_run_that_goes_on_without_new_limits_does_nothing(moved):
+    resume(moved)
+    assert len(lines(moved)) == 2
+
+
+def test_runs_of_one_seed_are_the_same_and_others_not(ray_session, tmp_path):
+    drop = ("minutes", "time/")
+    seen = []
+    for place, seed in (("a", 3), ("b", 3), ("c", 4)):
+        folder = run(tiny(runs=str(tmp_path / place), seed=seed), out=io.StringIO())
+        kept = [{k: v for k, v in row.items() if not k.startswith(drop)} for row in lines(folder)]
+        seen.append(kept)
+    assert seen[0] == seen[1] != seen[2]
+
+
+def test_a_taken_folder_is_refused_or_replaced(moved):
+    config = tiny()
+    with pytest.raises(TrainingError, match="resume it, replace it"):
+        prepare(moved, config, "refuse")
+    progress, checkpoint = prepare(moved, config, "replace")
+    assert (progress, checkpoint) == (Progress(), None)
+    assert not (moved / "checkpoints").exists()
+
+
+def test_a_strange_folder_is_never_replaced(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(TrainingError, match="not empty"):
+        prepare(tmp_path, tiny(), "replace")
+    assert (tmp_path / "thesis.txt").exists()
+
+
+def test_a_resumed_run_keeps_its_network_and_rules(moved, tmp_path):
+    with pytest.raises(TrainingError, match="network"):
+        resume(moved, ("network.move_hidden=9",))
+    with pytest.raises(TrainingError, match="nothing to go on from"):
+        run(tiny(runs=str(tmp_path)), existing="resume")
+    with pytest.raises(TrainingError, match=r"config\.yaml"):
+        resume(tmp_path / "nowhere")
+
+
+def test_old_checkpoints_go(ray_session, tmp_path):
+    config = tiny(
+        runs=str(tmp_path),
+        stop={"steps": 512 * 4},
+        checkpoint={"every_minutes": 1e-6, "keep": 2},
+    )
+    folder = run(config, out=io.StringIO())
+    assert sorted(p.name for p in (folder / "checkpoints").iterdir()) == ["000003", "000004"]
+
+
+SCRIPT = """
+import json, sys
+from lupai.train.config import parse_config
+from lupai.train.trainer import run
+run(parse_config(json.loads(sys.argv[1])))
+print("done", flush=True)
+"""
+
+
+def processes_naming(text):
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                line = (entry / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            if text in line:
+                found.append(line)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_ends_and_leaves_nothing(tmp_path, number):
+    data = {
+        **TINY,
+        "runs": str(tmp_path / "runs"),
+        "stop": {"minutes": 10},
+        "workers": {"runners": int(number == signal.SIGTERM), "envs_per_runner": 8},
+    }
+    scratch = Path(tempfile.mkdtemp(prefix="l"))  # short: Ray's sockets lie below it
+    env = {**os.environ, "TMPDIR": str(scratch), "HOME": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, json.dumps(data)],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    metrics = tmp_path / "runs" / "tiny" / "metrics.jsonl"
+    try:
+        for _ in range(600):
+            if metrics.is_file() and len(metrics.read_text().splitlines()) >= 2:
+                break
+            assert process.poll() is None, process.communicate()[1]
+            time.sleep(0.2)
+        assert processes_naming(str(scratch))  # Ray's
+        process.send_signal(number)
+        out, err = process.communicate(timeout=90)
+    finally:
+        process.kill()
+    assert process.returncode == 0, err
+    assert out == "done\n"
+    assert "stopping" in err
+    rows = lines(tmp_path / "runs" / "tiny")
+    agent = lupai.agents.load(tmp_path / "runs" / "tiny")
+    assert agent.card.provenance["iteration"] == len(rows)
+    # torch keeps a cache of that name there, for whoever compiles models.
+    assert [p.name for p in scratch.iterdir() if not p.name.startswith("torchinductor")] == []
+    shutil.rmtree(scratch)
+    for _ in range(50):
+        left = processes_naming(str(scratch))
+        if not left:
+            break
+        time.sleep(0.2)
+    assert not left
+    assert not (tmp_path / "ray_results").exists()
