@@ -122,7 +122,7 @@ class Engine:
 
     def parse_deal(self, hands: list[str], start: int) -> npt.NDArray[np.int8]:
         """Counts ``[S, 56] int8`` of card codes of a deal as text; see :meth:`reset_hands`."""
-        if isinstance(start, bool) or not isinstance(start, int) or not 0 <= start < SEATS:
+        if isinstance(start, bool) or start not in range(SEATS):
             raise RulesError(f"start {start!r} is no seat; seats are 0 … {SEATS - 1}")
         if not isinstance(hands, list | tuple) or len(hands) != SEATS:
             raise RulesError(f"a deal has {SEATS} hands, one text for each seat")
@@ -201,24 +201,37 @@ class Engine:
     # --- decisions -----------------------------------------------------------------------------
 
     def _tables(self, state: State, tables: npt.ArrayLike | None) -> Ints:
-        return np.arange(len(state)) if tables is None else np.asarray(tables, dtype=np.intp)
+        if tables is None:
+            return np.arange(len(state))
+        t = np.asarray(tables)
+        if t.size and (t.dtype.kind not in "iu" or t.min() < 0 or t.max() >= len(state)):
+            raise ValueError(f"tables are integers in 0 … {len(state) - 1}, not {tables!r}")
+        return t.astype(np.intp, copy=False)
+
+    def _viewers(self, seats: npt.ArrayLike, t: Ints) -> Ints:
+        viewer = np.broadcast_to(np.asarray(seats, dtype=np.intp), t.shape)
+        if viewer.size and (viewer.min() < 0 or viewer.max() >= SEATS):
+            raise ValueError(f"seats are 0 … {SEATS - 1}, not {seats!r}")
+        return viewer
 
     def legal(self, state: State, tables: npt.ArrayLike | None = None) -> Legal:
         """Legal moves of the acting players.
 
         Args:
-            tables: ``[N]`` table numbers, all of them when None; at none the hand may be over.
+            tables: ``[N]`` table numbers, all of them when None. Where the hand is over there is
+                no legal move.
         """
         t = self._tables(state, tables)
         phase = state.phase[t]
-        early = phase < PHASE_PLAY
-        if not early.any():
+        late = phase == PHASE_PLAY
+        if late.all():
             return play.legal(state, t, self.rules)
+        early = phase < PHASE_PLAY
         if early.all():
             return roles.legal(state, t, self.rules)
         out = Legal.empty(len(t), int(self.rules.supreme))
         out.put(np.flatnonzero(early), roles.legal(state, t[early], self.rules))
-        out.put(np.flatnonzero(~early), play.legal(state, t[~early], self.rules))
+        out.put(np.flatnonzero(late), play.legal(state, t[late], self.rules))
         return out
 
     def step(
@@ -248,6 +261,8 @@ class Engine:
         a = a.astype(np.int64, copy=False)
         if a.shape != t.shape:
             raise ValueError(f"actions {a.shape} for {len(t)} tables")
+        if tables is not None and len(t) > 1 and np.bincount(t).max() > 1:
+            raise ValueError("a table stands twice among the tables of one step")
         phase = state.phase[t]
         if (phase == PHASE_OVER).any():
             table = int(t[phase == PHASE_OVER][0])
@@ -339,8 +354,7 @@ class Engine:
     ) -> npt.NDArray[np.int8]:
         """Observations ``[N, D] int8`` of one seat at each of the tables; fresh memory."""
         t = self._tables(state, tables)
-        viewer = np.broadcast_to(np.asarray(seats, dtype=np.intp), t.shape)
-        return observation.encode(state, t, viewer, self._constant)
+        return observation.encode(state, t, self._viewers(seats, t), self._constant)
 
     def state_vector(
         self, state: State, tables: npt.ArrayLike | None = None
@@ -353,8 +367,7 @@ class Engine:
     ) -> State:
         """Copies of tables without what the given seats may not know."""
         t = self._tables(state, tables)
-        viewer = np.broadcast_to(np.asarray(seats, dtype=np.intp), t.shape)
-        return hidden.mask_hidden(state, t, viewer)
+        return hidden.mask_hidden(state, t, self._viewers(seats, t))
 
     def fill_hidden(
         self,
@@ -365,7 +378,7 @@ class Engine:
     ) -> State:
         """Complete states from :meth:`mask_hidden`, guessed hands ``[N, S, 54]`` and, where there
         are marks, the guessed holder of B* ``[N]``."""
-        viewer = np.broadcast_to(np.asarray(seats, dtype=np.intp), (len(masked),))
+        viewer = self._viewers(seats, np.arange(len(masked)))
         marked = None if marked_b is None else np.asarray(marked_b, dtype=np.intp).reshape(-1)
         return hidden.fill_hidden(masked, viewer, hands, marked, self.rules)
 
