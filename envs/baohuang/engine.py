@@ -122,7 +122,8 @@ class Engine:
 
     def parse_deal(self, hands: list[str], start: int) -> npt.NDArray[np.int8]:
         """Counts ``[S, 56] int8`` of card codes of a deal as text; see :meth:`reset_hands`."""
-        if isinstance(start, bool) or start not in range(SEATS):
+        number = isinstance(start, int | np.integer) and not isinstance(start, bool)
+        if not number or not 0 <= start < SEATS:
             raise RulesError(f"start {start!r} is no seat; seats are 0 … {SEATS - 1}")
         if not isinstance(hands, list | tuple) or len(hands) != SEATS:
             raise RulesError(f"a deal has {SEATS} hands, one text for each seat")

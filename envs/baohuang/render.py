@@ -37,8 +37,9 @@ def _header(state: State, rules: str) -> str:
     text = f"Baohuang ({rules})  phase: {phase}"
     if state.redeals[0]:
         text += f"  redeals: {state.redeals[0]}"
-    if state.identity_kind[0] != NOBODY:
-        text += f"  called: {KIND_TEXTS[state.identity_kind[0]]}"
+    kind = int(state.identity_kind[0])
+    if kind != NOBODY and state.shown[0, kind]:  # not where marks make the roles
+        text += f"  called: {KIND_TEXTS[kind]}"
     if state.multiplier[0] > 1:
         text += f"  score x{state.multiplier[0]}"
     return text
