@@ -19,14 +19,19 @@ class UnknownAgentError(LupaiError):
     """No agent of that name, no run in that folder, or what it needs is not installed."""
 
 
-def load(name: str | os.PathLike[str]) -> Agent:
+def load(name: str | os.PathLike[str], rules: str | None = None) -> Agent:
     """An agent by name (``random``, ``greedy``) or by its run or agent folder.
 
     Names come first: a folder that is called ``random`` is ``./random``.
 
+    Args:
+        name: of the agent, or its folder.
+        rules: rules string it is wanted for. A trained agent of others is refused; ``random`` and
+            ``greedy`` play all.
+
     Raises:
         UnknownAgentError: neither; says which names there are. Or torch is not installed.
-        CheckpointError: the folder holds no agent, or one of another version.
+        CheckpointError: the folder holds no agent, or one of another version or other rules.
     """
     text = os.fspath(name)
     if text in AGENTS:
@@ -44,4 +49,4 @@ def load(name: str | os.PathLike[str]) -> Agent:
         raise UnknownAgentError(
             f'agent {text!r}: a trained agent needs {error.name}; pip install "lupai[train]"'
         ) from None
-    return load_agent(text)
+    return load_agent(text, rules=rules)

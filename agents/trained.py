@@ -19,6 +19,8 @@ from lupai.agents.network import (
 )
 from lupai.agents.streams import lane_draws, own_generator
 from lupai.envs.actions import ACTIONS, VERB_ID
+from lupai.envs.errors import RulesError
+from lupai.envs.game import Game
 from lupai.envs.view import View, Views
 
 __all__ = ["CheckpointAgent", "idle_rows"]
@@ -53,6 +55,7 @@ class CheckpointAgent:
         self.card = card
         self.name = name
         self.sample = sample
+        self._checked: Any = None  # rules that were seen to be his
         self.reset(seed)
 
     def reset(self, seed: int | None = None) -> None:
@@ -62,6 +65,7 @@ class CheckpointAgent:
 
     def act(self, view: View) -> str:
         """One move in the notation of the records."""
+        self._check_rules(view.engine)
         ids = view.legal_ids.astype(np.int64)
         offsets = np.array([0, len(ids)], dtype=np.int64)
         chosen = self._choose(view.observation[None], ids, offsets, self._draw(1))
@@ -69,6 +73,7 @@ class CheckpointAgent:
 
     def act_batch(self, views: Views) -> I32:
         """Action ids ``[N] int32`` for N decisions at once."""
+        self._check_rules(views.engine)
         ids, offsets = views.legal.ids()
         return self._choose(
             views.observation, ids.astype(np.int64), offsets, self._draw(len(views))
@@ -76,6 +81,7 @@ class CheckpointAgent:
 
     def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
         """The same; the draw is the one of the lane and the number of the move."""
+        self._check_rules(views.engine)
         ids, offsets = views.legal.ids()
         draws = None
         if self.sample:
@@ -84,6 +90,16 @@ class CheckpointAgent:
                 self._seed, lanes, (views.state.redeals.astype(np.int64) << 20) + moves
             )
         return self._choose(views.observation, ids.astype(np.int64), offsets, draws)
+
+    def _check_rules(self, engine: Game) -> None:
+        if engine.rules is self._checked:
+            return
+        if str(engine.rules) != self.card.rules:
+            raise RulesError(
+                f"agent {self.name!r} was trained under rules {self.card.rules!r} and is asked "
+                f"under {str(engine.rules)!r}: it plays only what it was trained for"
+            )
+        self._checked = engine.rules
 
     def _draw(self, count: int) -> npt.NDArray[np.float64] | None:
         return self._generator.random(count) if self.sample else None

@@ -6,6 +6,7 @@ A record is checked by replaying it on the rules engine: it passes only if it is
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
@@ -130,6 +131,8 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def verify_record(record: dict[str, Any], engine: Game | None = None) -> list[str]:
     """Replay a record of :func:`load_record`; it must be a possible, finished hand.
 
+    Many records at once are faster in :func:`lupai.envs.verify.verify_records`.
+
     Args:
         engine: engine to use if it has the record's rules, to spare building one.
 
@@ -139,14 +142,44 @@ def verify_record(record: dict[str, Any], engine: Game | None = None) -> list[st
     Raises:
         RecordError: not a possible hand; names the move number and what was wrong.
     """
+    if engine is None or not _plays(engine, record):
+        engine = engine_of(record)
+    states = replay(record, engine)
+    state = next(states)
+    notes = check_meta(record, engine)
+    check_deal(record, engine)
+    for _ in states:  # the same state, move by move
+        pass
+    if not state.over[0]:
+        count = len(record["moves"])
+        raise RecordError(f"after {count} moves the hand goes on, seat {state.actor[0]} is asked")
+    check_end(record, engine, bool(state.void[0]), engine.outcome(state, 0))
+    return notes
+
+
+def engine_of(record: dict[str, Any]) -> Game:
+    """Engine with the rules of a record.
+
+    Raises:
+        RecordError: there are no such rules.
+    """
     try:
-        if engine is None or not _plays(engine, record):
-            engine = make_game(record["game"], record["rules"])
+        return make_game(record["game"], record["rules"])
+    except LupaiError as error:
+        raise RecordError(str(error)) from None
+
+
+def replay(record: dict[str, Any], engine: Game) -> Iterator[Any]:
+    """The table of a record as dealt, then after each of its moves: one state, changed in place.
+
+    Raises:
+        RecordError: the deal or a move that cannot be; names the move number.
+    """
+    try:
         state = engine.reset_hands(record["hands"], record["start"])
     except LupaiError as error:
         raise RecordError(str(error)) from None
-    notes = _check_meta(record, engine)
-    _check_deal(record, engine)
+    yield state
     for number, move in enumerate(record["moves"], 1):
         try:
             if state.over[0]:
@@ -158,24 +191,30 @@ def verify_record(record: dict[str, Any], engine: Game | None = None) -> list[st
             engine.step(state, [action], cards=cards[None])
         except LupaiError as error:
             raise RecordError(f"move {number} {shorten(move)!r}: {error}") from None
-    if not state.over[0]:
-        count = len(record["moves"])
-        raise RecordError(f"after {count} moves the hand goes on, seat {state.actor[0]} is asked")
-    if state.void[0] and record["seed"] is not None and record["redeals"] + 1 < MAX_VOIDS:
+        yield state
+
+
+def check_end(record: dict[str, Any], engine: Game, void: bool, outcome: dict[str, Any]) -> None:
+    """Compare the end of a hand with what its record says.
+
+    Raises:
+        RecordError: a void deal that would have been dealt anew, or a field that is wrong.
+    """
+    if void and record["seed"] is not None and record["redeals"] + 1 < MAX_VOIDS:
         raise RecordError("the deal is void, so it would have been dealt anew")
-    for field, value in engine.outcome(state, 0).items():
+    for field, value in outcome.items():
         if record[field] != value:
-            raise RecordError(f"field {field!r}: {record[field]}, but the moves give {value}")
+            shown = shorten(str(record[field]), 200)
+            raise RecordError(f"field {field!r}: {shown}, but the moves give {value}")
     if len(record["players"]) != engine.seats:
         raise RecordError(f"field 'players': {len(record['players'])} names, not {engine.seats}")
-    return notes
 
 
 def _plays(engine: Game, record: dict[str, Any]) -> bool:
     return bool(engine.game == record["game"] and engine.rules.differing() == record["rules"])
 
 
-def _check_meta(record: dict[str, Any], engine: Game) -> list[str]:
+def check_meta(record: dict[str, Any], engine: Game) -> list[str]:
     """Compare our entry in ``meta``, if there is one, with this version."""
     theirs = record["meta"].get(META, {})
     if not isinstance(theirs, dict):
@@ -193,7 +232,7 @@ def _check_meta(record: dict[str, Any], engine: Game) -> list[str]:
     ]
 
 
-def _check_deal(record: dict[str, Any], engine: Game) -> None:
+def check_deal(record: dict[str, Any], engine: Game) -> None:
     """With a seed the hands must be the ones it deals, after voids that could have happened."""
     seed, redeals = record["seed"], record["redeals"]
     if seed is None:
@@ -206,6 +245,15 @@ def _check_deal(record: dict[str, Any], engine: Game) -> None:
     wrong = np.flatnonzero((mine != theirs).any(axis=1))
     if wrong.size:
         raise RecordError(f"field 'hands': seed {seed} deals another hand to seat {wrong[0]}")
+    check_voids(seed, redeals, engine)
+
+
+def check_voids(seed: int, redeals: int, engine: Game) -> None:
+    """Every deal before the last one must have been void.
+
+    Raises:
+        RecordError: one that could not be.
+    """
     for redeal in range(redeals):
         if not engine.can_be_void(seed, redeal):
             raise RecordError(f"field 'redeals': deal {redeal} of seed {seed} cannot be void")

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from lupai.envs.baohuang.rules import check_built, load_rules
+from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.errors import LupaiError, RulesError
 
 __all__ = [
@@ -165,7 +165,6 @@ class TrainConfig(_Section):
     def _rules_exist(cls, value: str | dict[str, Any]) -> str:
         try:
             rules = load_rules(value)
-            check_built(rules)
         except RulesError as error:
             raise ValueError(str(error)) from None
         return str(rules)

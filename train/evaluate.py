@@ -136,14 +136,14 @@ def evaluate(
     from tqdm import tqdm
 
     engine, start = Engine(rules), time.monotonic()
-    me = _load(agent)
+    me = _load(agent, str(engine.rules))
     plans = [_plan(name, hands, engine.seats) for name in formats]
     total = sum(len(p.deals) for p in plans) * len(opponents)
     matches, described = [], []
     with tqdm(total=total, desc="evaluating", unit=" hands", file=progress or sys.stderr,
               disable=progress is None, dynamic_ncols=True) as bar:  # fmt: skip
         for opponent in opponents:
-            them = _load(opponent)
+            them = _load(opponent, str(engine.rules))
             described.append(_describe(them, opponent))
             by_deal: dict[str, npt.NDArray[np.float64]] = {}
             for plan in plans:
@@ -371,8 +371,8 @@ def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
-def _load(agent: Any) -> Agent:
-    return lupai.agents.load(agent) if isinstance(agent, str | os.PathLike) else agent
+def _load(agent: Any, rules: str) -> Agent:
+    return lupai.agents.load(agent, rules) if isinstance(agent, str | os.PathLike) else agent
 
 
 def _describe(agent: Any, source: Any) -> dict[str, Any]:

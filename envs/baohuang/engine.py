@@ -114,10 +114,14 @@ class Engine:
             NotationError: an unreadable card.
             RulesError: the hands are not a deal of this deck from this start seat.
         """
-        codes = self.parse_deal(hands, start)
-        state = State(1)
+        return self.reset_deals(self.parse_deal(hands, start)[None], np.array([start]))
+
+    def reset_deals(self, codes: npt.NDArray[np.int8], starts: Ints) -> State:
+        """B tables with given deals: ``codes [B, S, 56]`` and start seats ``[B]``, as
+        :meth:`parse_deal` gives and checks them; a void ends the hand with scores 0."""
+        state = State(len(codes))
         state.injected = 1
-        self._hand_out(state, np.zeros(1, np.intp), codes[None], np.array([start]))
+        self._hand_out(state, np.arange(len(codes)), codes, starts)
         return state
 
     def parse_deal(self, hands: list[str], start: int) -> npt.NDArray[np.int8]:
@@ -161,9 +165,16 @@ class Engine:
         hands = [" ".join(CODE_TEXTS[c] for c in order[0][seat == s]) for s in range(SEATS)]
         return hands, int(start[0])
 
+    def dealt_codes(
+        self, hand_seeds: npt.NDArray[np.uint64], redeals: Ints
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        """Dealt hands as counts ``[B, S, 56]`` of card codes, and start seats ``[B]``."""
+        order, start = deals.deal(self.rules.cards, SEATS, hand_seeds, redeals)
+        return deals.code_counts(order, start, SEATS), start
+
     def _deal(self, state: State, t: Ints) -> None:
-        order, start = deals.deal(self.rules.cards, SEATS, state.seeds[t, 0], state.redeals[t])
-        self._hand_out(state, t, deals.code_counts(order, start, SEATS), start)
+        codes, start = self.dealt_codes(state.seeds[t, 0], state.redeals[t])
+        self._hand_out(state, t, codes, start)
 
     def _hand_out(self, state: State, t: Ints, codes: npt.NDArray[np.int8], start: Ints) -> None:
         hands = codes[:, :, :NUM_KINDS].copy()
@@ -334,6 +345,14 @@ class Engine:
         """
         return notation.read_move(state, table, text, supreme=self.rules.supreme)
 
+    def holds(
+        self, state: State, actions: Ints, tables: npt.ArrayLike, cards: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.bool_]:
+        """``[N] bool``: whether the very cards ``[N, 54]`` of each ``play`` are held and make its
+        set; True for other moves."""
+        t = self._tables(state, tables)
+        return notation.hold(state, t, actions, cards, supreme=self.rules.supreme)
+
     def explain_illegal(self, state: State, table: int, action: int) -> str:
         """Message for an illegal action: seat, move, table in text, what would be legal."""
         return notation.explain_illegal(
@@ -393,20 +412,28 @@ class Engine:
         WARNING, god's eye while the hand lasts: the guard is named.
         """
 
-        def seat(value: int) -> int | None:
-            return None if value == NOBODY else int(value)
+        return self.outcomes(state.take([table]))[0]
 
-        places = state.places[table]
-        order = np.argsort(places, kind="stable")
-        return {
-            "roles": {
-                "emperor": seat(state.emperor[table]),
-                "guard": seat(state.guard[table]),
-                "solo": SOLO_NAMES[state.solo[table]],
-            },
-            "finish": [int(s) for s in order if places[s] > 0],
-            "scores": self.scores(state.take([table]))[0].tolist(),
-        }
+    def outcomes(self, state: State) -> list[dict[str, Any]]:
+        """:meth:`outcome` of all tables."""
+        order = np.argsort(state.places, axis=1, kind="stable").tolist()
+        out = (state.places > 0).sum(axis=1).tolist()
+        rows = zip(
+            state.emperor.tolist(), state.guard.tolist(), state.solo.tolist(), order, out,
+            self.scores(state).tolist(), strict=True,
+        )  # fmt: skip
+        return [
+            {
+                "roles": {
+                    "emperor": None if emperor == NOBODY else emperor,
+                    "guard": None if guard == NOBODY else guard,
+                    "solo": SOLO_NAMES[solo],
+                },
+                "finish": seats[SEATS - gone :],
+                "scores": scores,
+            }
+            for emperor, guard, solo, seats, gone, scores in rows
+        ]
 
     def can_be_void(self, hand_seed: int, redeal: int) -> bool:
         """Whether a deal could have been void: no seat would have to answer a forced call."""

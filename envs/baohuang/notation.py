@@ -170,13 +170,42 @@ def read_move(state: State, table: int, text: str, *, supreme: bool) -> tuple[in
     return ACTIONS.encode(Move("play", cards=played)), counts
 
 
+def hold(
+    state: State, t: Ints, actions: Ints, cards: I8, *, supreme: bool
+) -> npt.NDArray[np.bool_]:
+    """``[N] bool``: :func:`check_cards` has nothing to say."""
+    good = np.ones(len(t), bool)
+    i = np.flatnonzero(actions >= SET)
+    if not i.size:
+        return good
+    t, actions, cards = t[i], actions[i], cards[i]
+    usual = play.cards_of_play(state, t, actions, supreme=supreme)
+    seat = state.actor[t].astype(np.intp)
+    free = state.hands[t, seat].copy()
+    row = np.arange(len(t))
+    starred = actions >= SET_IDENTITY
+    hides = state.identity_seat[t] == seat
+    kind = np.where(hides, state.identity_kind[t], 0).astype(np.intp)
+    free[row, kind] -= hides & ~starred
+    shows = ~hides | ~starred | (cards[row, kind] > 0)
+    same = (_by_rank(usual) == _by_rank(cards)).all(axis=1)
+    good[i] = shows & same & ((cards <= free) & (cards >= 0)).all(axis=1)
+    return good
+
+
+def _by_rank(cards: I8) -> npt.NDArray[np.int64]:
+    """``[N, 15]`` of ``[N, 54]``."""
+    naturals = cards[:, :KIND_B].reshape(-1, NATURAL_RANKS, 4).sum(axis=2, dtype=np.int64)
+    return np.concatenate([naturals, cards[:, KIND_B:]], axis=1)
+
+
 def check_cards(state: State, t: Ints, actions: Ints, cards: I8, *, supreme: bool) -> None:
     """Check that the very cards of ``play`` actions are held and make the set.
 
     Raises:
         IllegalMoveError: names the seat and the card.
     """
-    for i in np.flatnonzero(actions >= SET):
+    for i in np.flatnonzero(~hold(state, t, actions, cards, supreme=supreme)):
         table, action = int(t[i]), int(actions[i])
         seat = int(state.actor[table])
         usual = play.cards_of_play(state, t[i : i + 1], actions[i : i + 1], supreme=supreme)[0]

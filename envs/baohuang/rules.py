@@ -14,12 +14,11 @@ from __future__ import annotations
 import difflib
 import json
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Final, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from lupai.envs.baohuang.rules_text import from_file, from_string, show
 from lupai.envs.cards import Deck, four_packs, make_deck, weihai_deck
 from lupai.envs.errors import NotationError, RulesError
 
@@ -107,7 +106,10 @@ class Rules(BaseModel):
     doubling: bool | None = Field(description="扭 and 踢")
     votes_needed: int | None = Field(ge=1, le=3, description="votes that a larger camp needs")
     abandon_penalty: int | None = Field(
-        ge=0, multiple_of=4, description="弃皇: what the emperor loses when nobody takes the crown"
+        ge=0,
+        le=1_000_000,
+        multiple_of=4,
+        description="弃皇: what the emperor loses when nobody takes the crown",
     )
     yield_: bool = Field(alias="yield", description="让牌: keep the right to answer in circle 2")
     claim: bool = Field(description="申请接风: announce the wish to inherit the lead")
@@ -196,20 +198,22 @@ def load_rules(source: Rules | str | dict[str, Any] = DEFAULT_PRESET) -> Rules:
     if isinstance(source, Rules):
         return source
     if isinstance(source, str) and source.endswith((".yaml", ".yml")):
-        options = _from_file(source)
+        options = from_file(source)
     else:
-        options = _from_string(source) if isinstance(source, str) else source
+        options = from_string(source) if isinstance(source, str) else source
     if not isinstance(options, dict):
-        raise RulesError(f"rules {source!r}: give a preset's name, a rules string or a dict")
+        shown = show(source)
+        raise RulesError(f"rules {shown}: give a preset's name, a rules string or a dict")
     preset = options.get("preset", DEFAULT_PRESET)
     if not isinstance(preset, str) or preset not in PRESETS:
-        raise RulesError(f"rules: unknown preset {preset!r}; presets: {', '.join(PRESETS)}")
+        shown = show(preset)
+        raise RulesError(f"rules: unknown preset {shown}; presets: {', '.join(PRESETS)}")
     for name in options:
         if name not in OPTION_NAMES and name != "preset":
             near = difflib.get_close_matches(str(name), OPTION_NAMES, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise RulesError(
-                f"rules: unknown option {name!r}{hint} (options: {', '.join(OPTION_NAMES)})"
+                f"rules: unknown option {show(name)}{hint} (options: {', '.join(OPTION_NAMES)})"
             )
     base = base_options(preset, options.get("roles_by", PRESETS[preset]["roles_by"]))
     try:
@@ -218,34 +222,6 @@ def load_rules(source: Rules | str | dict[str, Any] = DEFAULT_PRESET) -> Rules:
         raise RulesError(_explain(error)) from None
     _check_sense(rules)
     return rules
-
-
-def _from_file(path: str) -> dict[str, Any]:
-    try:
-        data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RulesError(f"rules file {path!r}: {error.strerror or error}") from None
-    except (yaml.YAMLError, UnicodeError) as error:
-        raise RulesError(f"rules file {path!r}: no YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
-        raise RulesError(f"rules file {path!r}: a mapping of preset and options is needed")
-    return data
-
-
-def _from_string(text: str) -> dict[str, Any]:
-    preset, *pairs = text.split(";")
-    options: dict[str, Any] = {"preset": preset}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise RulesError(f"rules {text!r}: {pair!r} is not option=value")
-        if name in options:
-            raise RulesError(f"rules {text!r}: option {name!r} stands twice")
-        try:
-            options[name] = json.loads(value)
-        except ValueError:
-            options[name] = value
-    return options
 
 
 def _explain(error: ValidationError) -> str:
@@ -257,7 +233,8 @@ def _explain(error: ValidationError) -> str:
     }.get(first["type"], first["msg"])
     if name == "deck":
         allowed = "'full216', 'weihai165' or a list of cards"
-    return f"rules: option {name!r} cannot be {first['input']!r}; allowed: {allowed}"
+    value = show(first["input"])
+    return f"rules: option {name!r} cannot be {value}; allowed: {allowed}"
 
 
 def _check_sense(rules: Rules) -> None:

@@ -8,11 +8,14 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
 
+from lupai.envs.baohuang.rules import DEFAULT_PRESET, Rules, load_rules
+from lupai.envs.baohuang.rules_text import read_option
+from lupai.envs.cards import shorten
 from lupai.envs.errors import LupaiError
 
 LINE_LIMIT: Final = 1 << 20  # a line of a file is read whole; a longer one is no record
@@ -178,6 +181,47 @@ def _umask() -> int:
     value = os.umask(0o077)  # it can only be read by setting it
     os.umask(value)
     return value
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Options ``--rules`` and ``--option``; :func:`read_rules` reads them."""
+    parser.add_argument(
+        "--rules",
+        default=DEFAULT_PRESET,
+        metavar="RULES",
+        help="a preset, a rules string such as 'qingdao;yield=false', or a YAML file; see "
+        "`lupai rules` (%(default)s)",
+    )
+    add_option(parser)
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Option ``--option``."""
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change one option of the rules; may be given again",
+    )
+
+
+def read_rules(source: str, changes: Sequence[str]) -> Rules:
+    """Rules of ``--rules`` with the changes of ``--option``.
+
+    Raises:
+        RulesError: a preset, option or value that does not exist, or that makes no sense here.
+        UsageError: a change that cannot be read, or stands twice.
+    """
+    rules = load_rules(source)
+    given: dict[str, Any] = {}
+    for text in changes:
+        name, value = read_option(text)
+        if name == "preset" or name in given:
+            why = "--rules names the preset" if name == "preset" else f"{name} stands twice"
+            raise UsageError(f"--option {shorten(text)}: {why}")
+        given[name] = value
+    return load_rules(rules.differing() | given) if given else rules
 
 
 def add_progress(parser: argparse.ArgumentParser) -> None:
