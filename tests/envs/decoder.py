@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.oracle.qingdao import Hand
+from tests.oracle.hand import Hand
+from tests.oracle.options import joker_marked
 from tests.oracle.sets import KINDS, RANKS
 
 SECTIONS = (
@@ -88,7 +89,7 @@ def decode(vector: np.ndarray, viewer: int) -> dict[str, Any]:
 
     standing = only(np.flatnonzero(part["standing"]))
     n, b, r, x = part["standing_cards"].tolist()
-    assert x == 0
+    assert x in (0, 1)
     recent = [event(row) for row in part["recent"]]
     while recent and recent[-1] is None:
         recent.pop()
@@ -109,28 +110,64 @@ def decode(vector: np.ndarray, viewer: int) -> dict[str, Any]:
         "public": bool(part["role_public"][0]),
         "multiplier": int(part["multiplier"][0]),
         "declared": bool(part["declared"][0]),
+        "votes": int(part["votes"][0]),
+        "marked": bool(part["own_marked_b"][0]),
         "sizes": by_seat(part["hand_sizes"], int),
         "played": by_seat(part["played"], cards),
         "places": by_seat(part["places"], lambda row: only(np.flatnonzero(row) + 1)),
-        "standing": None if standing is None else set_text(standing, n, b, r),
+        "standing": None if standing is None else set_text(standing, n, b, r) + "X" * x,
         "owner": only(seats(part["owner"])),
         "owner_out": bool(part["owner_out"][0]),
         "circle": int(only(np.flatnonzero(part["circle"]))) + 1,
         "passed": seats(part["passed"]),
         "yielded": seats(part["yielded"]),
         "claimed": seats(part["claimed"]),
+        "left_trick": seats(part["left_trick"]),
         "redeals": int(part["redeals"][0]),
         "deck": cards(part["deck"]),
         "options": part["options"].tolist(),
         "recent": recent,
-        "unused": [
-            name for name in ("own_marked_b", "votes", "left_trick") if part[name].any()
-        ],
     }  # fmt: skip
 
 
-# qingdao, in the order of the options section: -1 where an option has no meaning
-OPTIONS = [0, 0, 0, 1, 1, 0, 1, -1, -1, -1, -1, -1, 1, 1, 0, 0, 0, 0]
+# The options section: the name of each, and the number of each value that is no number itself.
+OPTION_VALUES: dict[str, dict[Any, int]] = {
+    "roles_by": {"called_card": 0, "marks": 1},
+    "guard_by": {"called_card": 0, "marked_small_joker": 1},
+    "guard_card": {"ordinary": 0, "supreme": 1},
+    "grab": {}, "forced_call": {}, "tribute_on_cede": {}, "declare": {}, "open_solo": {},
+    "oppose": {}, "doubling": {}, "votes_needed": {},
+    "abandon_penalty": {4 * n: n for n in range(51)},
+    "yield": {}, "claim": {},
+    "pass_scope": {"set": 0, "trick": 1},
+    "hold_sixes": {}, "three_twos_beat_big": {},
+    "end": {"last_player": 0, "camp_out": 1, "decided": 2},
+}  # fmt: skip
+ONLY_MARKS = {"open_solo", "oppose", "doubling", "votes_needed", "abandon_penalty"}
+ONLY_CALLED = {"guard_by", "grab", "forced_call", "tribute_on_cede"}
+
+
+def option_numbers(options: dict[str, Any]) -> list[int]:
+    """What the options section should say: -1 where an option has no meaning."""
+    without = ONLY_CALLED if options["roles_by"] == "marks" else ONLY_MARKS
+    return [
+        -1 if name in without else values.get(options[name], options[name])
+        for name, values in OPTION_VALUES.items()
+    ]
+
+
+# What is remembered of an answer, by the phase in which it was given.
+NOTED = {
+    ("grab", "decline"): "decline_grab",
+    ("solo", "decline"): "decline_solo",
+    ("declare", "silent"): "silent_declare",
+    ("open", "silent"): "silent_open",
+    ("oppose", "silent"): "silent_oppose",
+    ("niu", "silent"): "silent_niu",
+    ("ti", "silent"): "silent_ti",
+    ("solo_ti", "silent"): "silent_ti",
+}
+POLLS = ("solo_ti", "oppose", "niu", "ti")
 
 
 class Knowledge:
@@ -138,6 +175,8 @@ class Knowledge:
 
     def __init__(self, hand: Hand) -> None:
         self.hand = hand
+        self.options = hand.options
+        self.marked = hand.identity_seat if joker_marked(self.options) else None
         self.said: list[set[str]] = [set() for _ in range(5)]
         self.played: list[Counter[str]] = [Counter() for _ in range(5)]
         self.words: dict[str, set[int]] = {"pass": set(), "yield": set(), "claim": set()}
@@ -152,21 +191,21 @@ class Knowledge:
             if verb == "play":
                 self.played[seat].update(card.rstrip("*") for card in picked)
                 self.words = {word: set() for word in self.words}
-                star = "*" if "*" in move else ""
-                self.recent.insert(0, f"{seat} play {rest[0].replace('*', '')}{star}")
+                flag = "*" if "*" in move or "X" in move else ""
+                self.recent.insert(0, f"{seat} play {rest[0].strip('X').replace('*', '')}{flag}")
             else:
                 self.words[verb].add(seat)
                 self.recent.insert(0, f"{seat} {verb}")
             if hand.standing is None:  # closed
                 self.words = {word: set() for word in self.words}
         else:
-            word = {"decline": "decline_grab", "silent": "silent_declare"}.get(verb, verb)
-            self.said[seat].add(word)
+            self.said[seat].add(NOTED.get((phase, verb), verb))
             self.declared |= verb == "declare"
             open_ = " open" if rest[1:] == ["open"] else ""
             heard = f"call {rest[0][0]}{open_}" if verb == "call" else verb
             self.recent.insert(0, f"{seat} {heard}")
-        if phase == "call" and (hand.phase == "forced_call" or hand.void):
+        all_ceded = phase == "call" and (hand.phase == "forced_call" or hand.void)
+        if all_ceded and self.options["forced_call"]:
             skipped = hand.first_holder
             for _ in range(5):
                 if skipped == hand.seat:
@@ -179,20 +218,27 @@ class Knowledge:
         hand = self.hand
         roles: list[str | None] = [None] * 5
         solo = None
+        # 弃皇: nobody took the crown, or it is on offer (who gave it up is emperor until then)
+        refused = hand.phase == "over" and not hand.void and not hand.finish
+        offered = hand.phase == "offer"
+        public = hand.role_public or refused
         if hand.emperor is not None:
-            alone = hand.solo == "secret" and viewer == hand.emperor
-            if hand.role_public or viewer == hand.guard or alone:
+            alone = (hand.solo == "secret" or offered) and viewer == hand.emperor
+            if public or viewer == hand.guard or alone:
                 roles = ["rebel"] * 5
-                solo = hand.solo
+                solo = "secret" if offered else hand.solo
                 if hand.guard is not None:
                     roles[hand.guard] = "guard"
             else:
                 roles[viewer] = "rebel"
             roles[hand.emperor] = "emperor"
-        shown = Counter({hand.called: 3} if hand.called else {})
+        shown = Counter(hand.pile)
+        if hand.called:
+            shown[hand.called] = max(shown[hand.called], 3)
         return {
             "hand": hand.hands[viewer],
-            "identity": hand.holds_hidden(viewer),
+            "identity": hand.emperor is not None and not refused and hand.holds_special(viewer),
+            "marked": viewer == self.marked,
             "roles": roles,
             "solo": solo,
             "phase": hand.phase,
@@ -200,11 +246,12 @@ class Knowledge:
             "crown": hand.crown,
             "first_holder": hand.first_holder,
             "said": self.said,
-            "called": hand.called,
+            "called": hand.identity if hand.emperor is not None else None,
             "shown": shown,
-            "public": hand.role_public,
-            "multiplier": 2 if self.declared else 1,
+            "public": public,
+            "multiplier": hand.multiplier,
             "declared": self.declared,
+            "votes": hand.votes if hand.phase in POLLS else 0,
             "sizes": [sum(cards.values()) for cards in hand.hands],
             "played": self.played,
             "places": [hand.finish.index(s) + 1 if s in hand.finish else None for s in range(5)],
@@ -215,9 +262,9 @@ class Knowledge:
             "passed": self.words["pass"],
             "yielded": self.words["yield"],
             "claimed": self.words["claim"],
+            "left_trick": hand.out_of_trick,
             "redeals": 0,
             "deck": hand.deck,
-            "options": OPTIONS,
+            "options": option_numbers(self.options),
             "recent": self.recent[:16],
-            "unused": [],
         }

@@ -3,10 +3,12 @@
 A `Party` holds B tables of one engine state and one oracle hand for each.
 """
 
+import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -16,18 +18,31 @@ from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import PHASE_NAMES, SOLO_NAMES, State
 from lupai.envs.cards import KIND_TEXTS, RANK_OF_KIND
 from tests.envs.decoder import Knowledge
-from tests.oracle.qingdao import Hand
-from tests.oracle.random_play import biased_deal, biased_move, small_deck
+from tests.oracle.hand import Hand
+from tests.oracle.options import joker_marked, options_of
+from tests.oracle.random_play import biased_deal, biased_move, branches, outcome, small_deck
 
 KIND = {text: kind for kind, text in enumerate(KIND_TEXTS)}
 SEATS = range(5)
 VIEWERS = np.arange(5)
+PRESETS = ("qingdao", "shiwei", "weihai")
+Rules = dict[str, Any]  # as in a record
+VOTES = ("solo_ti", "oppose", "niu", "ti")
+
+
+def engine_of(rules: Rules) -> Engine:
+    """An engine, made once for each set of rules."""
+    return _engine(json.dumps(rules))
 
 
 @lru_cache(maxsize=64)
-def engine_of(deck: tuple[str, ...] | None = None) -> Engine:
-    """An engine of preset qingdao, with a deck of its own on request."""
-    return Engine("qingdao" if deck is None else {"preset": "qingdao", "deck": list(deck)})
+def _engine(rules: str) -> Engine:
+    return Engine(json.loads(rules))
+
+
+def with_deck(rules: Rules, deck: list[str] | None) -> Rules:
+    """The rules with a deck of their own on request."""
+    return rules if deck is None else {**rules, "deck": deck}
 
 
 def counts_of(hand: Counter[str]) -> np.ndarray:
@@ -38,8 +53,9 @@ def counts_of(hand: Counter[str]) -> np.ndarray:
     return out
 
 
-def tiny_deck(rng: random.Random) -> list[str]:
+def tiny_deck(rng: random.Random, rules: Rules | None = None) -> list[str]:
     """10 to 24 cards with many jokers: seats run out at once, B and R are called."""
+    options = options_of(rules)
     deck = ["R*"] + ["R"] * rng.choice([0, 1, 2, 3, 3, 3]) + ["B"] * rng.choice([0, 1, 4, 4])
     kinds = [kind for kind in KIND_TEXTS if kind not in "BR"]
     rng.shuffle(kinds)
@@ -48,8 +64,12 @@ def tiny_deck(rng: random.Random) -> list[str]:
     size = rng.randrange(10, 25)
     for kind in kinds:
         deck += [kind] * rng.choice([1, 2, 3, 4, 4, 4])
-        if len(deck) >= size:
+        if len(deck) >= max(size, 15 if options["tribute_on_cede"] else 10):
             break
+    if joker_marked(options):
+        if "B" in deck:
+            deck.remove("B")
+        deck.append("B*")
     return deck
 
 
@@ -72,20 +92,22 @@ class Party:
     """B tables of one engine with an oracle at each.
 
     Attributes:
+        rules: of all tables, as in a record.
         state: the engine's tables.
         hands: the oracle's.
         seen: how often each phase, verb and rare thing happened.
     """
 
-    def __init__(self, engine: Engine, deals: Iterable[tuple[list[list[str]], int]]) -> None:
+    def __init__(self, rules: Rules, deals: Iterable[tuple[list[list[str]], int]]) -> None:
         deals = list(deals)
-        self.engine = engine
-        self.deck = engine.rules.cards.counts
+        self.rules = rules
+        self.engine = engine_of(rules)
+        self.deck = self.engine.rules.cards.counts
         self.state = State(len(deals))
-        self.hands = []
+        self.hands: list[Hand] = []
         self.seen: Counter[str] = Counter()
         for table, (cards, start) in enumerate(deals):
-            self.hands.append(Hand(cards, start))
+            self.hands.append(Hand(cards, start, rules))
             self.deal(table, cards, start)
 
     @property
@@ -99,17 +121,20 @@ class Party:
         for i, (table, move) in enumerate(zip(tables, moves, strict=True)):
             hand = self.hands[table]
             self._count(hand, move)
-            actions.append(notation.action_of(self.state, table, move))
+            actions.append(self.engine.action_of(self.state, table, move))
             picked = hand.pick(move[5:]) if move.startswith("play ") else None
             for card in picked or []:
                 cards[i, KIND[card.rstrip("*")]] += 1
             hand.apply(move, picked)
             if hand.void:
                 self.seen["void"] += 1
+            if hand.seat is None:
+                self.seen.update(outcome(hand))
         self.engine.step(self.state, actions, tables, cards=cards if given else None)
 
     def _count(self, hand: Hand, move: str) -> None:
         seen, words = self.seen, move.split(" ")
+        seen.update(branches(hand, move))
         seen[f"phase {hand.phase}"] += 1
         seen[words[0]] += 1
         if words[0] == "call":
@@ -118,8 +143,6 @@ class Party:
                 seen[f"call of {words[1]}"] += 1
                 seen[f"solo of {words[1]}"] += len(words) > 2
                 seen["forced call of a joker"] += hand.phase == "forced_call"
-        if words[0] == "grab":
-            seen["grab by the holder"] += hand.seat == hand.crown
         seen["star"] += "*" in move
         seen["star on a joker"] += "B*" in move or "R*" in move
         seen["circle 2"] += hand.circle == 2
@@ -137,9 +160,41 @@ class Party:
 
     def check(self, table: int) -> list[str]:
         """Compare everything at one table; returns the legal moves."""
+        return self.check_all([table])[0]
+
+    def check_all(self, tables: list[int]) -> list[list[str]]:
+        """Compare everything at each of the tables; returns the legal moves of each."""
+        for table in tables:
+            self._compare(table)
+        legal = self.engine.legal(self.state, tables)
+        flat, offsets = legal.ids()
+        counts = legal.counts()
+        out = []
+        for i, table in enumerate(tables):
+            hand = self.hands[table]
+            expected = hand.legal()
+            texts = notation.texts(
+                self.state,
+                table,
+                flat[offsets[i] : offsets[i + 1]],
+                supreme=self.engine.rules.supreme,
+            )
+            out.append(expected)
+            if hand.phase != "play":  # the contract orders the moves of the play phase only
+                texts, expected = sorted(texts), sorted(expected)
+            assert texts == expected
+            assert counts[i] == len(expected)
+        return out
+
+    def _compare(self, table: int) -> None:
         hand, state, engine = self.hands[table], self.state, self.engine
-        assert PHASE_NAMES[state.phase[table]] == hand.phase
-        assert state.actor[table] == _seat(hand.seat)
+        numbers = state.take([table])
+
+        def of(name: str) -> int:
+            return int(getattr(numbers, name)[0])
+
+        assert PHASE_NAMES[of("phase")] == hand.phase
+        assert of("actor") == _seat(hand.seat)
         for seat in SEATS:
             counts = counts_of(hand.hands[seat])
             assert np.array_equal(state.hands[table, seat], counts), seat
@@ -148,73 +203,103 @@ class Party:
             assert state.sizes[table, seat] == counts.sum()
         together = state.hands[table].sum(axis=0) + state.played[table].sum(axis=0)
         assert np.array_equal(together, self.deck)
-        assert state.emperor[table] == _seat(hand.emperor)
-        assert state.guard[table] == _seat(hand.guard)
-        assert SOLO_NAMES[state.solo[table]] == hand.solo
-        assert state.public[table] == hand.role_public
-        hidden = hand.identity_seat if not hand.role_public else None
-        assert state.identity_seat[table] == _seat(hidden)
-        assert state.identity_kind[table] == (-1 if hand.called is None else KIND[hand.called])
-        assert state.crown[table] == hand.crown
+        assert np.array_equal(state.pile[table], counts_of(hand.pile))
+
+        assert of("emperor") == _seat(hand.emperor)
+        assert of("guard") == _seat(hand.guard)
+        refused = abandoned(hand)
+        if hand.phase == "offer":  # while the crown is offered nobody has a role to speak of
+            assert (SOLO_NAMES[of("solo")], hand.solo) == ("secret", None)
+        else:
+            assert SOLO_NAMES[of("solo")] == hand.solo
+        assert of("abandoned") == refused
+        assert of("public") == hand.role_public or refused
+        assert of("identity_seat") == (-1 if refused else _seat(special_seat(hand)))
+        identity = hand.identity if hand.emperor is not None else None
+        assert of("identity_kind") == (-1 if identity is None else KIND[identity])
+        assert of("crown") == hand.crown
+        assert of("first_holder") == hand.first_holder
+        assert of("multiplier") == hand.multiplier
+        assert of("votes") == (hand.votes if hand.phase in VOTES else 0)
         places = [hand.finish.index(s) + 1 if s in hand.finish else 0 for s in SEATS]
         assert state.places[table].tolist() == places
         if hand.seat is None:
-            assert engine.scores(state)[table].tolist() == hand.scores
-            assert state.void[table] == hand.void
-            return []
-        assert engine.scores(state)[table].tolist() == [0] * 5
+            assert engine.scores(numbers)[0].tolist() == hand.scores
+            assert of("void") == hand.void
+            assert engine.outcome(state, table) == {
+                "roles": {"emperor": hand.emperor, "guard": hand.guard, "solo": hand.solo},
+                "finish": hand.finish,
+                "scores": hand.scores,
+            }
+            return
+        assert engine.scores(numbers)[0].tolist() == [0] * 5
+        if hand.phase != "forced_call" and (hand.phase != "play" or hand.standing):
+            asked = {seat for seat in SEATS if of("to_ask") >> seat & 1}
+            assert asked == set(hand.queue)
         if hand.phase == "play":
-            standing = int(state.standing[table])
+            standing = of("standing")
             text = "play " + hand.standing if hand.standing else None
-            assert (ACTIONS.text(standing) if standing >= 0 else None) == text
-            assert state.owner[table] == _seat(hand.owner)
-            assert state.circle[table] == hand.circle
-        expected = hand.legal()
-        legal = engine.legal(state, [table])
-        texts = engine.legal_texts(state, table, legal)
-        if hand.phase != "play":  # the contract orders the moves of the play phase only
-            texts, expected = sorted(texts), sorted(expected)
-        assert texts == expected
-        assert legal.counts()[0] == len(expected)
-        return expected
+            assert (ACTIONS.text(standing, supreme=True) if standing >= 0 else None) == text
+            assert of("owner") == _seat(hand.owner)
+            assert of("circle") == hand.circle
+            left = {seat for seat in SEATS if of("left_trick") >> seat & 1}
+            assert left == hand.out_of_trick
 
     def random_moves(self, tables: list[int], rng: random.Random) -> list[str]:
         """A biased move for each table, after comparing it."""
-        return [biased_move(self.check(table), rng) for table in tables]
+        return [biased_move(legal, rng) for legal in self.check_all(tables)]
 
     def deal(self, table: int, cards: list[list[str]], start: int) -> None:
         """A new hand at one table."""
         self.state.put([table], self.engine.reset_hands([" ".join(hand) for hand in cards], start))
-        self.hands[table] = Hand(cards, start)
+        self.hands[table] = Hand(cards, start, self.rules)
 
 
 def _seat(seat: int | None) -> int:
     return -1 if seat is None else seat
 
 
+def abandoned(hand: Hand) -> bool:
+    """Whether the hand ended because all refused the crown."""
+    return hand.phase == "over" and not hand.void and not hand.finish
+
+
+def special_seat(hand: Hand) -> int | None:
+    """Who holds an identity card that is no ordinary card, once there are roles."""
+    if hand.emperor is None:
+        return None
+    return next((seat for seat in SEATS if hand.holds_special(seat)), None)
+
+
 def play_out(party: Party, rng: random.Random, given: bool = False) -> Party:
     """Play all tables to their ends, all open ones in each step, comparing every state."""
     while tables := party.open:
         party.step(tables, party.random_moves(tables, rng), given)
-    for table in range(len(party.hands)):
-        party.check(table)
+    party.check_all(list(range(len(party.hands))))
     return party
 
 
-def hands(count: int, full: int) -> list[tuple[int, list[str] | None]]:
-    """Seeds and decks: some full ones, many small."""
-    out: list[tuple[int, list[str] | None]] = [(seed, None) for seed in range(full)]
+def hands(count: int, full: int, preset: str = "qingdao") -> list[tuple[int, Rules]]:
+    """Seeds and rules: some hands of the preset's own deck, many of small ones."""
+    rules: Rules = {"preset": preset}
+    out: list[tuple[int, Rules]] = [(seed, rules) for seed in range(full)]
     for seed in range(count):
         rng = random.Random(100 + seed)
-        out.append((seed, small_deck(rng) if seed % 2 else tiny_deck(rng)))
+        deck = small_deck(rng, rules) if seed % 2 else tiny_deck(rng, rules)
+        out.append((seed, with_deck(rules, deck)))
     return out
 
 
-def walk(seed: int, deck: list[str] | None) -> Iterator[tuple[Party, Knowledge, random.Random]]:
+def deal_of(rng: random.Random, rules: Rules) -> tuple[list[list[str]], int]:
+    """A biased deal; jokers lie together in half of those of small decks."""
+    deck = rules.get("deck")
+    return short_deal(rng, deck) if isinstance(deck, list) else biased_deal(rng, rules=rules)
+
+
+def walk(seed: int, rules: Rules) -> Iterator[tuple[Party, Knowledge, random.Random]]:
     """States of a random hand: `(party, knowledge, rng)` before each move and at the end."""
     rng = random.Random(seed)
-    engine = engine_of(None if deck is None else tuple(deck))
-    party = Party(engine, [biased_deal(rng) if deck is None else short_deal(rng, deck)])
+    party = Party(rules, [deal_of(rng, rules)])
     hand = party.hands[0]
     known = Knowledge(hand)
     while hand.seat is not None:
@@ -234,9 +319,10 @@ def views(engine: Engine, state: State) -> np.ndarray:
 # ---- one engine table, moved by hand
 
 
-def small(*hands: str, start: int = 0) -> tuple[Engine, State]:
+def small(*hands: str, start: int = 0, rules: str | Rules = "qingdao") -> tuple[Engine, State]:
     """A table with these hands and the deck that they make."""
-    engine = Engine({"preset": "qingdao", "deck": " ".join(hands)})
+    rules = {"preset": rules} if isinstance(rules, str) else rules
+    engine = Engine({**rules, "deck": " ".join(hands)})
     return engine, engine.reset_hands(list(hands), start)
 
 
@@ -245,5 +331,5 @@ def play(engine: Engine, state: State, *moves: str) -> None:
     for text in moves:
         seat, move = text.split(" ", 1)
         assert int(seat) == state.actor[0], text
-        action, cards = notation.read_move(state, 0, move)
+        action, cards = engine.read_move(state, 0, move)
         engine.step(state, [action], cards=cards[None])

@@ -8,6 +8,7 @@ and compared card by card.
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 NATURAL = "3456789TJQKA2"
 RANKS = NATURAL + "BRX"  # low to high (§2)
@@ -102,6 +103,7 @@ def set_of(cards: Iterable[str], supreme: bool = False) -> str:
     return write_set(n, rank, count["B"], count["R"], 0, plain(stars[0])[0] if stars else "")
 
 
+@lru_cache(maxsize=1 << 16)
 def beats(standing: str, answer: str, three_twos: bool = False) -> bool:
     """Whether `answer` beats `standing`: §3, "sort both sets from high to low".
 
