@@ -23,13 +23,15 @@ EXAMPLES: Final = """examples:
   lupai legal --hand "9c 9d B R" --standing 8
   lupai record --players greedy,random,random,random,random --hands 100 --seed 7 -o hands.jsonl
   lupai verify hands.jsonl
+  lupai replay hands.jsonl --hand 3
+  lupai rules weihai --diff qingdao
   lupai train qingdao_quick stop.minutes=10
   lupai evaluate runs/quick --against random,greedy
 
 Each command has its own --help with more examples.
 """
 # Module of each group of commands, with a function add(commands) that adds their parsers.
-GROUPS: Final = ("legal", "records", "play", "training", "bench")
+GROUPS: Final = ("legal", "records", "replay", "play", "rules", "training", "bench")
 DEBUG: Final = "LUPAI_DEBUG"
 
 

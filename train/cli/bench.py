@@ -17,10 +17,12 @@ import numpy as np
 
 import lupai
 from lupai.envs.baohuang.engine import Engine
-from lupai.train.cli.common import positive, seconds, writing
+from lupai.envs.baohuang.rules import Rules
+from lupai.train.cli.common import add_rules, positive, read_rules, seconds, writing
 
 EXAMPLES: Final = """examples:
   lupai bench
+  lupai bench --rules weihai
   lupai bench --repeats 9 --seconds 2 --json bench.json
 
 Every number is the median over the repeats; all play random legal moves. A step is one decision,
@@ -38,7 +40,7 @@ def add(commands: Any) -> None:
         description="Measure steps per second of the environment and the engine.",
         epilog=EXAMPLES,
     )
-    parser.add_argument("--rules", default="qingdao", help="preset or rules string (%(default)s)")
+    add_rules(parser)
     parser.add_argument("--repeats", type=positive, default=5, help="(%(default)s)")
     parser.add_argument("--seconds", type=seconds, default=0.5, help="of a repeat (%(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
@@ -47,15 +49,16 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
+    rules = read_rules(arguments.rules, arguments.option)
     cases: list[tuple[str, Callable[[float], float]]] = [
-        ("AEC env() loop", lambda limit: _aec(arguments.rules, limit))
+        ("AEC env() loop", lambda limit: _aec(rules, limit))
     ]
     for tables in TABLES:
         for extra in EXTRAS:
             name = f"engine B={tables}" + (f" + {extra}" if extra else "")
-            cases.append((name, _engine_case(arguments.rules, tables, extra)))
+            cases.append((name, _engine_case(rules, tables, extra)))
     about = machine()
-    print("\n".join(f"{key}: {value}" for key, value in about.items()))
+    print("\n".join(f"{key}: {value}" for key, value in (about | {"rules": rules}).items()))
     print(f"\n{'steps/s, random legal play':<32}{'median':>12}{'lowest':>12}{'highest':>12}")
     results = []
     for name, case in cases:
@@ -67,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         data = {
             "machine": about,
-            "rules": str(Engine(arguments.rules).rules),
+            "rules": str(rules),
             "repeats": arguments.repeats,
             "seconds": arguments.seconds,
             "results": results,
@@ -101,7 +104,7 @@ def _processor() -> str:
     return platform.processor() or "unknown"
 
 
-def _aec(rules: str, limit: float) -> float:
+def _aec(rules: Rules, limit: float) -> float:
     """Steps per second of the wrapped environment, mask and observation included."""
     from lupai.envs import baohuang_v0
 
@@ -124,7 +127,7 @@ def _aec(rules: str, limit: float) -> float:
     return steps / spent
 
 
-def _engine_case(rules: str, tables: int, extra: str) -> Callable[[float], float]:
+def _engine_case(rules: Rules, tables: int, extra: str) -> Callable[[float], float]:
     engine = Engine(rules)
     every = np.arange(tables)
 

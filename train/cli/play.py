@@ -13,7 +13,7 @@ from lupai.agents.greedy import GreedyAgent
 from lupai.agents.registry import load
 from lupai.agents.streams import agent_seed
 from lupai.envs.view import View
-from lupai.train.cli.common import UsageError
+from lupai.train.cli.common import UsageError, add_rules, read_rules
 from lupai.train.cli.records import read_seed
 from lupai.train.cli.table import (
     seat_name,
@@ -27,12 +27,16 @@ from lupai.train.cli.words import LANGUAGES, TEXTS, VERBS, Words, can_show, flow
 EXAMPLES: Final = """examples:
   lupai play
   lupai play --against random --lang zh
+  lupai play --rules weihai --option open_solo=false
   lupai play --against runs/quick --seat 2 --seed 7
 
 At your turn type the number of a move, a set such as 99B, h for a hint, ? for help, q to leave.
 """
 SEATS: Final = 5
-_NAMED: Final = {zh: verb for verb, zh in VERBS.items()} | {"过": "pass", "让": "yield"}
+_NAMED: Final = {zh: verb for verb, zh in VERBS.items()} | {
+    "过": "pass", "让": "yield", "不抢": "decline", "不踢": "silent", "不扭": "silent",
+    "不反": "silent",
+}  # fmt: skip
 
 
 class Left(Exception):
@@ -53,7 +57,7 @@ def add(commands: Any) -> None:
         metavar="AGENT",
         help="random, greedy or the folder of a run; or four of them with commas (%(default)s)",
     )
-    parser.add_argument("--rules", default="qingdao", help="preset or rules string (%(default)s)")
+    add_rules(parser)
     parser.add_argument("--seat", type=int, choices=range(SEATS), default=0, help="(%(default)s)")
     parser.add_argument("--seed", help="of deal and agents (default: another one each time)")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="(%(default)s)")
@@ -64,10 +68,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Play one hand."""
     from lupai.envs.baohuang_v0 import raw_env
 
-    env = raw_env(arguments.rules)
+    env = raw_env(read_rules(arguments.rules, arguments.option))
     seed = secrets.randbits(32) if arguments.seed is None else read_seed(arguments.seed)
-    agents = _opponents(arguments.against, arguments.seat, seed)
-    words = Words(_language(arguments.lang))
+    agents = _opponents(arguments.against, arguments.seat, seed, str(env.engine.rules))
+    words = Words(choose_language(arguments.lang))
     for stream in (sys.stdin, sys.stdout):  # a slip of the keyboard is no reason to stop
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -84,12 +88,12 @@ def run(arguments: argparse.Namespace) -> int:
     except (Left, EOFError):
         print(f"\n{words('bye')}")
         return 0
-    print("\n".join(_result(env.infos[me], arguments.seat, words)))
+    print("\n".join(result(env.infos[me], arguments.seat, words)))
     print(words("again", seed))
     return 0
 
 
-def _opponents(text: str, seat: int, seed: int) -> dict[int, Agent]:
+def _opponents(text: str, seat: int, seed: int, rules: str) -> dict[int, Agent]:
     names = text.split(",")
     if len(names) == 1:
         names *= SEATS - 1
@@ -98,12 +102,13 @@ def _opponents(text: str, seat: int, seed: int) -> dict[int, Agent]:
     others = [s for s in range(SEATS) if s != seat]
     agents = {}
     for other, name in zip(others, names, strict=True):
-        agents[other] = load(name)
+        agents[other] = load(name, rules)
         agents[other].reset(agent_seed(seed, other))
     return agents
 
 
-def _language(wanted: str) -> str:
+def choose_language(wanted: str) -> str:
+    """The language that is wanted, or English where the terminal cannot show it."""
     everything = "".join(zh for _, zh in TEXTS.values()) + "".join(VERBS.values()) + "♠♥♣♦"
     if wanted == "zh" and not can_show(everything, sys.stdout.encoding):
         print(
@@ -194,18 +199,23 @@ def read_choice(
     return None, words("illegal", text)
 
 
-def _result(info: dict[str, Any], me: int, words: Words) -> list[str]:
+def result(info: dict[str, Any], me: int | None, words: Words) -> list[str]:
     """Roles, places and scores of a finished hand, all public by then."""
     roles, scores = info["roles"], info["scores"]
     out = ["", words("result")]
     if roles["emperor"] is None:
         return [*out, words("void")]
+    if not info["finish"]:
+        out.append(words("refused"))
     for seat, score in enumerate(scores):
         role = "rebel"
         for name in ("emperor", "guard"):
             if roles[name] == seat:
                 role = name
-        place = words.place(info["finish"].index(seat) + 1) if seat in info["finish"] else ""
+        if seat in info["finish"]:
+            place = words.place(info["finish"].index(seat) + 1)
+        else:  # an early end, or nobody took the crown
+            place = words("still_in") if info["finish"] else ""
         name = pad(seat_name(words, seat, me), 14)
         out.append(f"  {name}{pad(words(role), 10)}{pad(place, 10)}{score:+d}")
     return out

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lupai.envs.errors import LupaiError
-from lupai.train.cli.common import UsageError, add_progress, positive
+from lupai.train.cli.common import UsageError, add_progress, add_rules, positive, read_rules
 from lupai.train.cli.records import read_seed
 
 TRAIN_EXAMPLES: Final = """examples:
@@ -24,6 +24,7 @@ EVALUATE_EXAMPLES: Final = """examples:
   lupai evaluate runs/quick --against random,greedy
   lupai evaluate greedy --against random --hands 10000 -o greedy.json
   lupai evaluate runs/quick --format seat --seed 3
+  lupai evaluate greedy --rules weihai --option doubling=false
 
 Scores are means per hand with 95 % intervals over deals, seats rotated.
 """
@@ -56,7 +57,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--against", default="random", help="agents, commas between (%(default)s)")
     parser.add_argument("--hands", type=positive, default=1000, help="of each match (%(default)s)")
     parser.add_argument("--seed", default="1", help="of deals and agents (%(default)s)")
-    parser.add_argument("--rules", default="qingdao", help="preset or rules string (%(default)s)")
+    add_rules(parser)
     parser.add_argument(
         "--format", help="seat, emperor_camp, rebel_camp, commas between (default: all)"
     )
@@ -107,6 +108,7 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
 
     if arguments.out is not None and not Path(arguments.out).resolve().parent.is_dir():
         raise UsageError(f"{arguments.out}: its folder does not exist")
+    rules = str(read_rules(arguments.rules, arguments.option))
     shown = sys.stderr.isatty() if arguments.progress is None else arguments.progress
     result = evaluate.evaluate(
         arguments.agent,
@@ -114,7 +116,7 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
         formats=evaluate.FORMATS if arguments.format is None else arguments.format.split(","),
         hands=arguments.hands,
         seed=read_seed(arguments.seed),
-        rules=arguments.rules,
+        rules=rules,
         progress=sys.stderr if shown else None,
     )
     if arguments.out is not None:

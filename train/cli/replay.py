@@ -1,0 +1,200 @@
+"""``lupai replay``: a recorded hand step by step, in the terminal or as a page."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from typing import Any, Final
+
+from lupai.envs.baohuang.notation import standing_text
+from lupai.envs.errors import LupaiError, RecordError
+from lupai.envs.records import load_record
+from lupai.envs.replay import Replay
+from lupai.envs.seats import NOBODY
+from lupai.train.cli.common import (
+    UsageError,
+    lines,
+    one_line,
+    positive,
+    reading,
+    writing,
+)  # fmt: skip
+from lupai.train.cli.play import choose_language, result
+from lupai.train.cli.table import show_open, show_table
+from lupai.train.cli.words import LANGUAGES, Words, clean, flow
+
+EXAMPLES: Final = """examples:
+  lupai replay hands.jsonl
+  lupai replay hands.jsonl --hand 12 --seat 3      only what seat 3 could know
+  lupai replay hands.jsonl --all | less
+  lupai replay hands.jsonl --html hand.html
+
+Keys, each with Enter: n or nothing for the next step, p for the one before, a number for that
+step, f and l for the first and the last, ? for help, q to leave.
+Exit status: 0; 1 if the record is not a possible hand: it is shown as far as it is one.
+"""
+SEATS: Final = 5
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "replay",
+        help="step through a recorded hand",
+        description="Step through a recorded hand, forward and back.",
+        epilog=EXAMPLES,
+    )
+    parser.add_argument("file", metavar="FILE", help="records; - is standard input")
+    parser.add_argument("--hand", type=positive, default=1, help="number of its line (%(default)s)")
+    view = parser.add_mutually_exclusive_group()
+    view.add_argument("--seat", type=int, choices=range(SEATS), help="what this seat could know")
+    view.add_argument("--open", action="store_true", help="all cards open (default)")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--all", action="store_true", help="print all steps and ask nothing")
+    how.add_argument("--html", metavar="OUT", help="write a page that needs nothing else")
+    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="(%(default)s)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the hand."""
+    if arguments.file == "-" and not (arguments.all or arguments.html):
+        raise UsageError("with - the keys cannot come from standard input too: --all or --html")
+    replay = read_hand(arguments.file, arguments.hand)
+    words = Words(arguments.lang if arguments.html else choose_language(arguments.lang))
+    if arguments.html is not None:
+        from lupai.train.cli.replay_page import make_page
+
+        page = make_page(replay, arguments.seat, words)
+        with writing(arguments.html) as out:
+            out.write(page.encode("ascii", "xmlcharrefreplace"))
+    else:
+        for stream in (sys.stdin, sys.stdout):  # a slip of the keyboard is no reason to stop
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")
+        if arguments.all:
+            for number in range(len(replay)):
+                print("\n".join(show_step(replay, number, arguments.seat, words)) + "\n")
+        else:
+            _browse(replay, arguments.seat, words)
+    return 0 if replay.fault is None else 1
+
+
+def read_hand(path: str, number: int) -> Replay:
+    """The hand in a line of a file.
+
+    Raises:
+        LupaiError: there is no such line, or nothing can be shown of it; names file and line.
+    """
+    last = 0
+    with reading(path) as stream:
+        for chunk in lines(stream):
+            for at, line in chunk:
+                last = at
+                if at == number:
+                    try:
+                        if isinstance(line, LupaiError):
+                            raise line
+                        return Replay(load_record(line))
+                    except LupaiError as error:
+                        raise RecordError(f"{path}:line {number}: {one_line(error)}") from None
+    raise UsageError(f"{path}: {last} hands, so there is no --hand {number}")
+
+
+def show_step(replay: Replay, number: int, seat: int | None, words: Words) -> list[str]:
+    """A step as lines of at most 80 columns, for the view of a seat or open."""
+    engine, step = replay.engine, replay.steps[number]
+    where = words("open_cards") if seat is None else words("view_of", words("seat", seat))
+    out = flow([words("step", number, len(replay) - 1), where], indent="")
+    out += flow([move_text(replay, number, seat, words)], indent="  ")
+    if seat is None:
+        out += show_open(engine, step.state, words)
+    else:
+        out += show_table(replay.view(number, seat), words)
+    out += flow(status(replay, number, words), indent="", gap="; ")
+    if number == len(replay) - 1:
+        out += end_text(replay, seat, words)
+    return out
+
+
+def move_text(replay: Replay, number: int, seat: int | None, words: Words) -> str:
+    """The move that led to a step, with the name of who made it, as a seat saw it."""
+    step = replay.steps[number]
+    if step.move is None:
+        return words("dealt")
+    who = int(step.move.partition(" ")[0])
+    text = step.move if seat is None or seat == who else step.public
+    return f"{player(replay, who, words)}: {words.move(str(text).partition(' ')[2])}"
+
+
+def player(replay: Replay, seat: int, words: Words) -> str:
+    """A seat with its player's name, of which only harmless characters are shown."""
+    name = clean(replay.players[seat]) if seat < len(replay.players) else ""
+    return f"{words('seat', seat)} ({name})" if name else words("seat", seat)
+
+
+def status(replay: Replay, number: int, words: Words) -> list[str]:
+    """Who is asked what; public."""
+    state = replay.steps[number].state
+    phase = words.phase(replay.engine.phases[state.phase[0]])
+    if state.over[0]:
+        return [words("over")]
+    out = [words("asked", words("seat", state.actor[0]), phase)]
+    if state.standing[0] != NOBODY:
+        beat = words.cards(standing_text(state, 0))
+        out.append(words("beat", beat, words("seat", state.owner[0]), state.circle[0]))
+    if state.votes[0]:
+        out.append(words("votes", state.votes[0]))
+    return out
+
+
+def end_text(replay: Replay, seat: int | None, words: Words) -> list[str]:
+    """Result of the hand, or why it goes no further."""
+    out = [] if replay.outcome is None else result(replay.outcome, seat, words)
+    if replay.fault is not None:
+        hidden = seat is not None  # the reason may name cards that the seat cannot see
+        text = words("fault_hidden") if hidden else words("fault", clean(replay.fault, 2000))
+        out += flow(text.split(" "), indent="", gap=" ")
+    return out
+
+
+def _browse(replay: Replay, seat: int | None, words: Words) -> None:
+    at, last = 0, len(replay) - 1
+    print("\n".join(show_step(replay, at, seat, words)))
+    while True:
+        try:
+            typed = input(words("replay_prompt", at, last)).strip()
+        except EOFError:
+            print()
+            return
+        if not sys.stdin.isatty():
+            print(typed)  # what a terminal would have shown
+        if typed in ("q", "quit", "exit"):
+            return
+        if typed in ("?", "h", "help", "？"):
+            print(words("replay_help"))
+            continue
+        to = _target(typed, at, last)
+        if to is None:
+            print(words("replay_help"))
+            continue
+        if not 0 <= to <= last:
+            print(words("no_step", to))
+            continue
+        at = to
+        print("\n" + "\n".join(show_step(replay, at, seat, words)))
+
+
+_KEYS: Final = {"": 1, "n": 1, "next": 1, "p": -1, "b": -1, "back": -1}
+
+
+def _target(typed: str, at: int, last: int) -> int | None:
+    """Number of the step that is meant; there may be none of that number."""
+    if typed in _KEYS:
+        return at + _KEYS[typed]
+    if typed in ("f", "first"):
+        return 0
+    if typed in ("l", "last"):
+        return last
+    return int(typed[:9]) if typed.isascii() and typed.isdigit() else None

@@ -1,0 +1,207 @@
+"""A replay as one HTML page that needs nothing else: no network, no file beside it.
+
+Only what the page may show is in it: made for one seat, it holds that seat's knowledge and nothing
+of the others. All texts go in as JSON and onto the page as text, never as markup, since names in a
+record may be anything.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any, Final
+
+import numpy as np
+
+from lupai.envs.baohuang.hidden import known_roles
+from lupai.envs.replay import Replay
+from lupai.envs.seats import NOBODY
+from lupai.train.cli.replay import end_text, move_text, player, status
+from lupai.train.cli.table import role_names, seat_marks, table_header
+from lupai.train.cli.words import Words
+
+
+def make_page(replay: Replay, seat: int | None, words: Words) -> str:
+    """The page, ASCII but for what ``words`` say.
+
+    Args:
+        replay: the hand.
+        seat: whose knowledge it holds; None: everybody's, to choose from, and all cards open.
+        words: the language.
+    """
+    seats = range(replay.engine.seats)
+    views: list[int | None] = [None, *seats] if seat is None else [seat]
+    data = {
+        "names": [player(replay, s, words) for s in seats],
+        "views": [_view(replay, view, words) for view in views],
+        "steps": [_step(replay, number, words) for number in range(len(replay))],
+        "words": {"step": words("step", "{}", "{}"), "cards": words("cards", "{}")},
+    }
+    # inside <script> only "<" could end the element; the others are for old readers
+    text = json.dumps(data, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    title = html.escape(f"{words('title')} ({replay.engine.rules})")
+    return _PAGE.format(
+        lang="zh" if words.zh else "en", title=title, style=_STYLE, data=text, script=_SCRIPT
+    )
+
+
+def _step(replay: Replay, number: int, words: Words) -> dict[str, Any]:
+    """What everybody knows at a step."""
+    state = replay.steps[number].state
+    return {
+        "actor": int(state.actor[0]),
+        "sizes": state.sizes[0].tolist(),
+        "marks": [", ".join(seat_marks(state, s, words)) for s in range(replay.engine.seats)],
+        "status": "; ".join(status(replay, number, words)),
+    }
+
+
+def _view(replay: Replay, seat: int | None, words: Words) -> dict[str, Any]:
+    """What one seat knows beside that, at every step; None: everything."""
+    steps: list[dict[str, Any]] = []
+    for number in range(len(replay)):
+        step = replay.steps[number]
+        state = step.state if seat is None else replay.view(number, seat).state
+        shown = range(replay.engine.seats) if seat is None else [seat]
+        hands = {s: " ".join(replay.engine.hand_texts(state, 0, s)) for s in shown}
+        steps.append(
+            {
+                "head": "  ".join(table_header(replay.engine, state, words, seat)),
+                "move": move_text(replay, number, seat, words),
+                "roles": _roles(state, seat, words),
+                "hands": hands,
+            }
+        )
+    name = words("open_cards") if seat is None else words("view_of", words("seat", seat))
+    end = [line.rstrip() for line in end_text(replay, seat, words)]
+    return {"name": name, "steps": steps, "end": "\n".join(end).strip()}
+
+
+def _roles(state: Any, seat: int | None, words: Words) -> list[str]:
+    seats = np.arange(state.sizes.shape[1])
+    if seat is not None:
+        known, _ = known_roles(state, np.zeros(1, np.intp), np.array([seat]))
+        return role_names(state, known[0], words)
+    emperor, guard = int(state.emperor[0]), int(state.guard[0])
+    roles = np.zeros((len(seats), 3), bool)
+    if emperor != NOBODY:
+        roles[:, 0], roles[:, 1] = seats == emperor, seats == guard
+        roles[:, 2] = ~roles[:, 0] & ~roles[:, 1]
+    return role_names(state, roles, words)
+
+
+_PAGE: Final = """<!doctype html>
+<html lang="{lang}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<header>
+<select id="view" aria-label="view"></select>
+<button id="first" aria-label="first">&#9198;</button>
+<button id="back" aria-label="back">&#9664;</button>
+<input id="at" type="range" min="0" value="0" aria-label="step">
+<button id="next" aria-label="next">&#9654;</button>
+<button id="last" aria-label="last">&#9197;</button>
+<span id="step"></span>
+</header>
+<p id="head"></p>
+<p id="move"></p>
+<div id="seats"></div>
+<p id="status"></p>
+<pre id="end"></pre>
+<noscript>This page shows the hand with JavaScript.</noscript>
+<script type="application/json" id="data">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+_STYLE: Final = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.4 system-ui, sans-serif; margin: 1rem auto; max-width: 60rem;
+  padding: 0 1rem; }
+header { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
+header input { flex: 1; min-width: 8rem; }
+#move { font-size: 1.25rem; font-weight: 600; min-height: 1.8em; }
+.seat { border-left: 4px solid transparent; padding: .3rem .6rem; margin: .3rem 0; }
+.seat.asked { border-color: #d80; background: #d801; }
+.seat b { margin-right: .8rem; }
+.seat i { margin-right: .8rem; }
+.card { display: inline-block; border: 1px solid #8888; border-radius: 3px; margin: 1px;
+  padding: 0 .25em; font-variant-numeric: tabular-nums; }
+.red { color: #d22; }
+.identity { outline: 2px solid #d80; }
+"""
+
+_SCRIPT: Final = """
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const by = id => document.getElementById(id);
+const suits = {s: "\\u2660", h: "\\u2665", c: "\\u2663", d: "\\u2666"};
+const last = data.steps.length - 1;
+let at = 0, view = 0;
+function put(parent, tag, text, name) {
+  const node = document.createElement(tag);
+  node.textContent = text;
+  if (name) node.className = name;
+  parent.appendChild(node);
+  return node;
+}
+function fill(text, ...values) {
+  return text.replace(/\\{\\}/g, () => values.shift());
+}
+function show() {
+  const step = data.steps[at], mine = data.views[view].steps[at];
+  by("at").value = at;
+  by("step").textContent = fill(data.words.step, at, last);
+  by("head").textContent = mine.head;
+  by("move").textContent = mine.move;
+  by("status").textContent = step.status;
+  by("end").textContent = at === last ? data.views[view].end : "";
+  const seats = by("seats");
+  seats.textContent = "";
+  data.names.forEach((name, seat) => {
+    const box = put(seats, "div", "", "seat" + (step.actor === seat ? " asked" : ""));
+    put(box, "b", name);
+    put(box, "i", mine.roles[seat]);
+    put(box, "span", fill(data.words.cards, step.sizes[seat])
+      + (step.marks[seat] ? ", " + step.marks[seat] : ""));
+    const hand = mine.hands[seat];
+    if (!hand) return;
+    const line = put(box, "div", "");
+    for (const card of hand.split(" ")) {
+      const plain = card.replace("*", "");
+      const text = (plain[0] === "T" ? "10" : plain[0]) + (suits[plain[1]] || "");
+      const red = plain[1] === "h" || plain[1] === "d" || plain === "R";
+      put(line, "span", text, "card" + (red ? " red" : "")
+        + (card !== plain ? " identity" : ""));
+    }
+  });
+}
+function go(to) {
+  at = Math.max(0, Math.min(last, to));
+  show();
+}
+data.views.forEach((one, number) => { put(by("view"), "option", one.name).value = number; });
+by("view").onchange = event => { view = Number(event.target.value); show(); };
+by("at").max = last;
+by("at").oninput = event => go(Number(event.target.value));
+by("first").onclick = () => go(0);
+by("back").onclick = () => go(at - 1);
+by("next").onclick = () => go(at + 1);
+by("last").onclick = () => go(last);
+document.addEventListener("keydown", event => {
+  if (event.target.tagName === "SELECT" || event.ctrlKey || event.altKey || event.metaKey) return;
+  const to = {ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last, p: at - 1, n: at + 1};
+  if (event.key in to) { event.preventDefault(); go(to[event.key]); }
+});
+show();
+"""
