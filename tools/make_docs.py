@@ -12,6 +12,7 @@ tests/test_docs.py compares the committed pages with what this makes.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import random
 import re
@@ -20,18 +21,23 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
+import numpy as np
+from annotated_types import Ge, Le, MultipleOf
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from lupai.envs import baohuang_v0
 from lupai.envs.actions import ACTIONS, VERBS
 from lupai.envs.baohuang.observation import EVENT_FIELDS, OBSERVATION, STATE
-from lupai.envs.baohuang.rules import PRESETS, Rules, check_built, load_rules
-from lupai.envs.cards import KIND_TEXTS
-from lupai.envs.errors import RulesError
+from lupai.envs.baohuang.rules import PRESETS, Rules, load_rules
+from lupai.envs.baohuang.scoring import final_scores
+from lupai.envs.baohuang.state import PHASE_NAMES, SEATS, Phase, Solo, State
+from lupai.envs.cards import KIND_TEXTS, RANKS
 from lupai.envs.layout import Layout
+from lupai.envs.records import load_record
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS: dict[str, Callable[[], str]] = {}
@@ -193,52 +199,160 @@ def _shown(value: Any) -> str:
 
 @part
 def option_table() -> str:
-    """Options with the presets' values and what is built."""
+    """Options with their values, the presets' choices and the meaning, from the Rules object."""
     return rows(
-        ("option", *(f"`{p}`" for p in PRESETS), "built", "meaning"),
+        ("option", "values", *(f"`{p}`" for p in PRESETS), "meaning"),
         (
-            (f"`{name}`", *(_shown(PRESETS[p][name]) for p in PRESETS), _built(name), meaning)
-            for name, meaning in (
-                (field.alias or key, field.description)
-                for key, field in Rules.model_fields.items()
-                if key != "preset"
+            (
+                f"`{name}`",
+                _values(name, field),
+                *(_shown(PRESETS[p][name]) for p in PRESETS),
+                field.description,
             )
+            for name, field in ((f.alias or key, f) for key, f in Rules.model_fields.items())
+            if name != "preset"
         ),
     )
 
 
-def _built(name: str) -> str:
-    """Which values of an option the engine plays, found out by asking it."""
-    if name == "deck":
-        return "`full216`, a list of cards"
-    values = {
-        "roles_by": ["called_card", "marks"], "guard_by": ["called_card", "marked_small_joker"],
-        "guard_card": ["ordinary", "supreme"], "pass_scope": ["set", "trick"],
-        "end": ["last_player", "camp_out", "decided"],
-    }.get(name, [True, False])  # fmt: skip
-    if PRESETS["qingdao"][name] is None:
-        return "no"
-    good = []
-    for value in values:
-        try:
-            check_built(load_rules({"preset": "qingdao", name: value}))
-        except RulesError:
-            continue
-        good.append(_shown(value))
-    return ", ".join(good)
+def _values(name: str, field: FieldInfo) -> str:
+    """What an option may be, from its type."""
+    kinds = [kind for kind in get_args(field.annotation) or (field.annotation,) if kind]
+    out: list[str] = []
+    for kind in kinds:
+        if get_origin(kind) is Literal:
+            out += [f"`{value}`" for value in get_args(kind)]
+        elif kind is bool:
+            out += ["`true`", "`false`"]
+        elif kind is int:
+            limits = {type(m): m for m in field.metadata}
+            low, high = limits[Ge].ge, limits[Le].le
+            out.append(f"{low} … {high:,}")
+            if MultipleOf in limits:
+                out.append(f"a multiple of {limits[MultipleOf].multiple_of}")
+        elif get_origin(kind) is tuple:
+            out.append("a list of cards")
+        elif isinstance(kind, str):  # the arguments of a plain Literal
+            out.append(f"`{kind}`")
+        elif kind is not type(None):
+            raise TypeError(f"option {name}: no words for {kind}")
+    return ", ".join(out)
+
+
+# --- scores, from the function that the engine scores with ----------------------------------------
+
+
+def _finished(rules: Rules, hands: list[dict[str, Any]]) -> np.ndarray:
+    """Scores ``[B, S]`` of finished hands; seat 0 is emperor, seat 1 guard if there is one."""
+    state = State(len(hands))
+    state.phase = Phase.OVER
+    for i, hand in enumerate(hands):
+        others = [place for place in range(1, SEATS + 1) if place not in hand["places"]]
+        state.places[i] = hand["places"] + others
+    state.emperor = 0
+    state.guard = [1 if len(hand["places"]) == 2 else -1 for hand in hands]
+    state.solo = [hand.get("solo", Solo.NONE) for hand in hands]
+    state.multiplier = [hand["m"] for hand in hands]
+    return final_scores(state, rules)
+
+
+def _pair_scores(preset: str, multipliers: tuple[int, ...]) -> str:
+    rules = load_rules(preset)
+    body = []
+    for pair in itertools.combinations(range(1, SEATS + 1), 2):
+        cells = []
+        for m in multipliers:
+            two = [{"places": list(order), "m": m} for order in (pair, pair[::-1])]
+            scores = _finished(rules, two)
+            assert (scores[0] == scores[1]).all()  # it does not matter who of the two is first
+            emperor, guard, rebel = (f"{int(v):+d}".replace("+0", "0") for v in scores[0, :3])
+            cells.append(f"{emperor} / {guard} / {rebel}".replace("-", "−"))
+        body.append((f"{pair[0]} and {pair[1]}", *cells))
+    return rows(("places of emperor and guard", *(f"m = {m}" for m in multipliers)), iter(body))
+
+
+def _solo_scores(preset: str, modes: tuple[tuple[str, Solo, int], ...]) -> str:
+    rules = load_rules(preset)
+    body = []
+    for name, solo, m in modes:
+        hands = [{"places": [place], "solo": solo, "m": m} for place in range(1, SEATS + 1)]
+        scores = _finished(rules, hands)
+        cells = (f"{int(own):+d} / {int(other):+d}" for own, other in scores[:, :2])
+        body.append((name, *(re.sub(r"[+-]0\b", "0", c).replace("-", "−") for c in cells)))
+    return rows(("alone", *(f"place {place}" for place in range(1, SEATS + 1))), iter(body))
 
 
 @part
-def built_presets() -> str:
-    """Which presets the engine plays."""
-    lines = []
-    for preset in PRESETS:
-        try:
-            check_built(load_rules(preset))
-            lines.append(f"- `{preset}`: built.")
-        except RulesError:
-            lines.append(f"- `{preset}`: not built yet; asking for it is an error that says so.")
-    return "\n".join(lines)
+def called_pair_scores() -> str:
+    """Emperor / guard / each rebel where a card is called."""
+    return _pair_scores("qingdao", (1, 2))
+
+
+@part
+def called_solo_scores() -> str:
+    """Emperor / each other where a card is called."""
+    modes = (("暗独, secret", Solo.SECRET, 1), ("明独, open", Solo.OPEN, 1),
+             ("抢庄, grab", Solo.GRAB, 1))  # fmt: skip
+    return _solo_scores("qingdao", modes)
+
+
+@part
+def marks_pair_scores() -> str:
+    """Emperor / guard / each rebel with marks."""
+    return _pair_scores("weihai", (1, 2, 4, 8))
+
+
+@part
+def marks_solo_scores() -> str:
+    """Soloist / each other with marks."""
+    secret, open_ = Solo.SECRET, Solo.OPEN
+    modes = (("暗度", secret, 1), ("暗度 after 反", secret, 2), ("暗度 after 反 and 踢", secret, 4),
+             ("明度", open_, 1), ("明度 after 踢", open_, 2))  # fmt: skip
+    return _solo_scores("weihai", modes)
+
+
+# --- example hands ------------------------------------------------------------------------------
+
+EXAMPLES = {"qingdao": 1, "shiwei": 11, "weihai": 15}  # preset: line of tests/cases/hands_*.jsonl
+
+
+def example_record(preset: str) -> dict[str, Any]:
+    """The stored hand that a preset's page tells."""
+    lines = (ROOT / "tests" / "cases" / f"hands_{preset}.jsonl").read_text("utf-8").splitlines()
+    return load_record(lines[EXAMPLES[preset] - 1])
+
+
+def _example_deal(preset: str) -> str:
+    def order(card: str) -> tuple[int, str]:
+        return (RANKS + "BR").index(card[0]), card
+
+    hands = (sorted(hand.split(" "), key=order) for hand in example_record(preset)["hands"])
+    lines = [f"seat {seat} ({len(hand)})  {' '.join(hand)}" for seat, hand in enumerate(hands)]
+    return "```text\n" + "\n".join(lines) + "\n```"
+
+
+@part
+def example_deal_qingdao() -> str:
+    """Dealt hands of the example."""
+    return _example_deal("qingdao")
+
+
+@part
+def example_deal_shiwei() -> str:
+    """Dealt hands of the example."""
+    return _example_deal("shiwei")
+
+
+@part
+def example_deal_weihai() -> str:
+    """Dealt hands of the example."""
+    return _example_deal("weihai")
+
+
+@part
+def phase_numbers() -> str:
+    """Numbers of the phases, as in `state.phase` and the one-hot of the observation."""
+    return ", ".join(f"{i} `{name}`" for i, name in enumerate(PHASE_NAMES)) + "."
 
 
 @part
