@@ -11,8 +11,8 @@
 
 Five players, four packs of cards. The emperor (皇帝) shows three copies of a card; whoever holds
 the fourth is his guard (保) and need not say so; the other three are rebels (革命党). Who gets rid
-of his cards first, and who last, decides the score of both camps. Rules and their sources:
-docs/rules.md.
+of his cards first, and who last, decides the score of both camps. (Under ``weihai`` marked jokers
+make the roles.) Rules and their sources: docs/rules.md.
 
 ====================  ==========================================================================
 agents                ``player_0`` … ``player_4``, seats in play order
@@ -21,11 +21,12 @@ observation           ``{"observation": int8[D], "action_mask": int8[10628]}`` (
 rewards               0 until the hand ends, then every seat's whole score; they sum to zero
 episode               one hand; a void deal is dealt anew inside the episode
 end                   all five terminate together; never truncated
-info                  ``rules``, ``phase``, ``redeals``; at the end also ``roles``, ``finish``
-                      and ``scores``
+info                  ``rules``, ``phase``, ``redeals``; at the end also ``roles``, ``finish``,
+                      ``scores`` and ``multiplier``
 ====================  ==========================================================================
 
-Version history: v0 (0.1.0) first release, preset ``qingdao``. The version rises when a rule, an
+Version history: v0 (0.1.0) first release, presets ``qingdao``, ``shiwei``,
+``weihai``. The version rises when a rule, an
 action id or the meaning of an observation changes, not when presets are added.
 """
 
@@ -54,12 +55,13 @@ def env(
     an error instead.) What the wrappers do not offer is reached by ``env.unwrapped``.
 
     Args:
-        rules: preset, rules string, dict of options, or :class:`Rules`.
+        rules: preset (``qingdao``, ``shiwei``, ``weihai``), rules string, path of a YAML file, dict
+            with ``preset`` and options, or :class:`Rules`.
         reward: ``"score"``.
         render_mode: ``"ansi"``, ``"human"`` or None.
 
     Raises:
-        RulesError: options that do not exist, make no sense, or are not built yet.
+        RulesError: options that do not exist or make no sense.
     """
     return wrap(raw_env(rules, reward, render_mode))
 

@@ -66,10 +66,10 @@ class Engine:
     """Rules engine for one set of options.
 
     Args:
-        rules: preset name, rules string, dict or :class:`Rules`.
+        rules: preset name, rules string, path of a YAML file, dict or :class:`Rules`.
 
     Raises:
-        RulesError: unknown or impossible options, or options not built yet.
+        RulesError: unknown or impossible options.
     """
 
     game: Final = "baohuang"

@@ -57,7 +57,7 @@ _PUBLIC: Final = (
     Section("said", (SEATS, len(Said)), "public answers before play: "
             + ", ".join(s.name.lower() for s in Said), axes=f"{_SEAT_AXIS}; answer"),
     Section("called_kind", (NUM_KINDS,), "one-hot of the called card", axes="card kind"),
-    Section("shown", (NUM_KINDS,), "copies shown by the emperor with his call", high=8,
+    Section("shown", (NUM_KINDS,), "copies shown with the call, and the tribute pile", high=8,
             axes="card kind"),
     Section("role_public", (1,), "1 when it is public who is guard, or that nobody is"),
     Section("multiplier", (1,), "m of the scores", high=8),

@@ -163,8 +163,8 @@ class State:
         ranks: ``[B, S, 15] int8`` the same by rank; kept in step with ``hands``.
         sizes: ``[B, S] int8`` cards held; public at all times.
         played: ``[B, S, 54] int8`` cards each seat has played.
-        shown: ``[B, 54] int8`` cards known to be with the holder of R*: those he showed with his
-            call, and the tribute pile (less what he has played since).
+        shown: ``[B, 54] int8`` cards that were seen to be with the holder of R*: those he showed
+            with his call, and the tribute pile. What he plays later is not taken off.
         pile: ``[B, 54] int8`` the tribute pile of 贴牌; it lies in the hand of the holder of R*.
         said: ``[B, S] int32`` bits of :class:`Said`.
         places: ``[B, S] int8`` finishing place 1 … S, 0 while in.
