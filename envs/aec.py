@@ -187,7 +187,7 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
         self._legal: LegalMoves | None = None
         self._legal_ids = np.zeros(0, np.int32)
         if self._state.over[0]:
-            info.update(self.engine.outcome(self._state, 0))
+            info.update(self.engine.final_info(self._state, 0))
             self.agent_selection = self.possible_agents[0]
         else:
             legal: LegalMoves = self.engine.legal(self._state)

@@ -414,6 +414,10 @@ class Engine:
 
         return self.outcomes(state.take([table]))[0]
 
+    def final_info(self, state: State, table: int) -> dict[str, Any]:
+        """What is public when a hand has ended: :meth:`outcome` and the multiplier m (rules §6)."""
+        return self.outcome(state, table) | {"multiplier": int(state.multiplier[table])}
+
     def outcomes(self, state: State) -> list[dict[str, Any]]:
         """:meth:`outcome` of all tables."""
         order = np.argsort(state.places, axis=1, kind="stable").tolist()
