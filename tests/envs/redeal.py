@@ -1,164 +1,195 @@
 """Re-deal what a seat cannot know, consistently with all that was public.
 
-Written for the leak tests from the rules page, sharing nothing with envs/baohuang/hidden.py: the
-public facts come from the record of the hand, not from the engine's state.
+Written for the leak tests, sharing nothing with envs/baohuang/hidden.py. A deal is possible for a
+seat if that seat has the same cards in it and if all moves that were made could have been made in
+it, with the same public effects. The oracle says whether they could, by playing them: so what is
+public and what it proves (a skipped forced call, an added card, an opposed role, that a hand goes
+on) is read off the rules page and nowhere else.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
-COPIES = 4
+from tests.oracle.hand import Hand
+from tests.oracle.sets import OracleError, plain
+
+SEATS = range(5)
+POLLS = ("solo_ti", "oppose", "niu", "ti")
 
 
-def plain(card: str) -> str:
-    """Card without its star."""
-    return card.rstrip("*")
+class _Anything(list[str]):
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+class Told(Hand):
+    """An oracle that is told what was played, which others could see to be legal.
+
+    It still refuses cards that are not held, and an identity card played without its star.
+    """
+
+    def legal(self) -> list[str]:
+        return _Anything() if self.phase == "play" else super().legal()
+
+
+def public_facts(hand: Hand) -> tuple[Any, ...]:
+    """What everybody sees of a table, beside the moves."""
+    return (
+        hand.phase,
+        tuple(hand.queue),
+        tuple(cards.total() for cards in hand.hands),
+        hand.crown,
+        +hand.pile,
+        hand.emperor,
+        (hand.guard, hand.solo) if hand.role_public else None,
+        hand.called,
+        hand.standing,
+        hand.owner,
+        hand.circle,
+        tuple(hand.finish),
+        hand.multiplier,
+        hand.votes if hand.phase in POLLS else 0,
+        hand.role_public,
+        hand.void,
+    )
 
 
 @dataclass
-class PublicFacts:
-    """What everybody knows after some moves of a hand (public texts, seat first)."""
+class World:
+    """A deal, the moves made in it as a record has them, and the table after them."""
 
-    hands: list[list[str]]  # as dealt: only sizes and the holder of R* are read from it
+    dealt: list[list[str]]
     moves: list[str]
-    asked: int = 0  # who is asked now
-    played: list[Counter[str]] = field(default_factory=list)
-    crown: int = 0
-    emperor: int | None = None
-    called: str | None = None
-    guard: int | None = None  # who has declared
-    alone: bool = False  # 明独: he showed that he holds all four
-    role_public: bool = False
-    skipped: list[int] = field(default_factory=list)
-    forced: bool = False
+    hand: Hand
 
-    def __post_init__(self) -> None:
-        self.played = [Counter() for _ in self.hands]
-        seats = len(self.hands)
-        self.crown = first = next(s for s, h in enumerate(self.hands) if "R*" in h)
-        cedes = 0
-        for move in self.moves:
-            seat, verb, *rest = move.split(" ")
-            who = int(seat)
-            if verb == "grab":
-                self.crown = self.emperor = who
-                self.role_public = True
-            elif verb == "cede":
-                cedes += 1
-                self.crown = (who - 1) % seats
-            elif verb == "call":
-                self.forced = cedes == seats
-                self.crown = self.emperor = who
-                self.called = rest[0]
-                self.role_public = self.alone = "open" in rest
-            elif verb == "declare":
-                self.role_public = True
-                self.guard = who
-            elif verb == "play":
-                self.played[who].update(plain(c) for c in rest)
-                self.role_public |= any(c.endswith("*") for c in rest)
-        if cedes == seats:  # the question went from the first holder down to the (coming) caller
-            caller = self.emperor if self.emperor is not None else self.asked
-            self.crown = caller
-            self.skipped = [(first - i) % seats for i in range((first - caller) % seats)]
+    @property
+    def marked(self) -> int | None:
+        """Who was dealt B*."""
+        return next((seat for seat in SEATS if "B*" in self.dealt[seat]), None)
 
 
-def held_now(facts: PublicFacts, dealt: list[list[str]]) -> list[Counter[str]]:
-    """Hands after the moves, from the dealt ones; R* has moved with the crown."""
-    hands = [Counter(plain(c) for c in h) for h in dealt]
-    first = next(s for s, h in enumerate(dealt) if "R*" in h)
-    hands[first]["R"] -= 1
-    hands[facts.crown]["R"] += 1
-    for seat, cards in enumerate(facts.played):
-        hands[seat].subtract(cards)
-    return [+h for h in hands]
+class Story:
+    """A hand that is followed move by move, with its public facts after each."""
+
+    def __init__(self, rules: dict[str, Any], dealt: list[list[str]], start: int) -> None:
+        self.rules, self.dealt, self.start = rules, dealt, start
+        self.hand = Hand(dealt, start, rules)
+        self.moves: list[str] = []
+        self.facts = [public_facts(self.hand)]
+        self.played: list[Counter[str]] = [Counter() for _ in SEATS]
+
+    def tell(self, move: str) -> None:
+        """A move as a record has it."""
+        self.hand.apply_record_move(move)
+        self.moves.append(move)
+        self.facts.append(public_facts(self.hand))
+        seat, verb, *cards = move.split(" ")
+        if verb == "play":
+            self.played[int(seat)].update(plain(card) for card in cards)
+
+    @property
+    def world(self) -> World:
+        """What is true."""
+        return World(self.dealt, self.moves, self.hand)
+
+    def redeal(self, viewer: int, rng: random.Random) -> World | None:
+        """Another world that ``viewer`` cannot tell from the true one, or None for a bad draw."""
+        hands = [+cards for cards in self.hand.hands]
+        free = [cards - known for cards, known in zip(hands, self._known(), strict=True)]
+        free[viewer].clear()
+        others = [seat for seat in SEATS if seat != viewer]
+        lists = {seat: sorted(free[seat].elements()) for seat in others}
+        if rng.random() < 0.5:  # everything anew; seldom possible after proofs by silence
+            pool = [card for seat in others for card in lists[seat]]
+            rng.shuffle(pool)
+            for seat in others:
+                lists[seat] = [pool.pop() for _ in lists[seat]]
+        else:
+            for _ in range(rng.randrange(4)):
+                a, b = rng.sample(others, 2)
+                if lists[a] and lists[b]:
+                    i, j = rng.randrange(len(lists[a])), rng.randrange(len(lists[b]))
+                    lists[a][i], lists[b][j] = lists[b][j], lists[a][i]
+        marked = self.world.marked
+        secret = self.hand.called or ("B" if marked is not None else None)
+        if secret and rng.random() < 0.7 and not self.hand.role_public:
+            target = rng.choice(others)
+            _give(lists, secret, target, rng)
+            if marked is not None and marked != viewer:
+                marked = target
+        new = [Counter(cards) for cards in hands]
+        for seat in others:
+            new[seat] = hands[seat] - free[seat] + Counter(lists[seat])
+        dealt = []
+        for seat in SEATS:
+            cards = Counter(plain(card) for card in self.dealt[seat])
+            cards.update(new[seat])
+            cards.subtract(hands[seat])
+            if min(cards.values()) < 0:
+                return None
+            dealt.append(sorted(cards.elements()))
+        first = self.hand.first_holder
+        for seat, star in ((first, "R"), (marked, "B")):
+            if seat is None:
+                continue
+            if star not in dealt[seat]:
+                return None
+            dealt[seat][dealt[seat].index(star)] += "*"
+        return self._possible(dealt, viewer)
+
+    def _known(self) -> list[Counter[str]]:
+        """Cards that everybody knows to be in a hand now, so that draws are not all refused."""
+        hand, played = self.hand, self.played
+        known = [Counter[str]() for _ in SEATS]
+
+        def at_least(seat: int, card: str, copies: int) -> None:
+            known[seat][card] = max(known[seat][card], min(copies, hand.hands[seat][card]))
+
+        for card, copies in hand.pile.items():
+            at_least(hand.crown, card, copies - played[hand.crown][card])
+        at_least(hand.crown, "R", 1 - played[hand.crown]["R"])
+        if hand.called is not None and hand.emperor is not None:
+            at_least(hand.emperor, hand.called, 3 - played[hand.emperor][hand.called])
+        if hand.role_public and hand.identity is not None and hand.identity_seat is not None:
+            if hand.called is not None:  # all four copies are accounted for
+                for seat in SEATS:
+                    at_least(seat, hand.called, 4)
+            else:
+                at_least(hand.identity_seat, "B", 1 - played[hand.identity_seat]["B"])
+        return known
+
+    def _possible(self, dealt: list[list[str]], viewer: int) -> World | None:
+        """The world of a deal, if ``viewer`` cannot tell it from the true one."""
+        if sorted(dealt[viewer]) != sorted(self.dealt[viewer]):
+            return None
+        hand = Told(dealt, self.start, self.rules)
+        moves: list[str] = []
+        try:
+            for move, facts in zip(self.moves, self.facts[1:], strict=True):
+                seat, verb, *rest = move.split(" ")
+                if verb == "call" and "open" not in rest and int(seat) != viewer:
+                    alone = hand.hands[int(seat)][rest[0]] == 4
+                    move = f"{seat} call {rest[0]}{' secret' * alone}"
+                hand.apply_record_move(move)
+                moves.append(move)
+                if public_facts(hand) != facts:
+                    return None
+        except OracleError:
+            return None
+        if hand.hands[viewer] != self.hand.hands[viewer]:
+            return None
+        return World(dealt, moves, hand)
 
 
-def redeal(
-    facts: PublicFacts, hands: list[Counter[str]], viewer: int, rng: random.Random
-) -> list[Counter[str]] | None:
-    """Other hands for the others than ``viewer``, or None if this draw contradicts the record.
-
-    Args:
-        hands: true hands now; the result agrees with them in what ``viewer`` knows.
-    """
-    seats = range(len(hands))
-    known = [Counter[str]() for _ in seats]
-    if facts.emperor is not None and facts.emperor != viewer and facts.called is not None:
-        # he showed three copies (four, openly alone); those he has not played are still his
-        shown = COPIES - 1 + facts.alone - facts.played[facts.emperor][facts.called]
-        known[facts.emperor][facts.called] += max(shown, 0)
-    if facts.guard not in (None, viewer) and facts.called is not None:
-        assert facts.guard is not None
-        known[facts.guard][facts.called] += 1 - facts.played[facts.guard][facts.called]
-    no_big_played = facts.played[facts.crown]["R"] == 0
-    if facts.crown != viewer and no_big_played:
-        known[facts.crown]["R"] = max(known[facts.crown]["R"], 1)
-    pool: list[str] = []
-    for seat in seats:
-        if seat != viewer:
-            pool += (hands[seat] - known[seat]).elements()
-    rng.shuffle(pool)
-    new = [Counter(h) for h in hands]
-    for seat in seats:
-        if seat != viewer:
-            need = hands[seat].total() - known[seat].total()
-            new[seat] = known[seat] + Counter(pool[:need])
-            pool = pool[need:]
-    return new if _possible(facts, hands, new, viewer) else None
-
-
-def _possible(
-    facts: PublicFacts, old: list[Counter[str]], new: list[Counter[str]], viewer: int
-) -> bool:
-    deck = sum(old, Counter[str]()) + sum(facts.played, Counter[str]())
-    callable_ = [c for c, n in deck.items() if n == COPIES]
-
-    def before(seat: int) -> Counter[str]:
-        return new[seat] + facts.played[seat]
-
-    for seat in facts.skipped:
-        hand = before(seat)
-        hand["R"] += 1  # R* was with him when he was passed over
-        if any(hand[c] == COPIES - 1 for c in callable_):
-            return False
-    if facts.emperor is None and sum(m.endswith(" cede") for m in facts.moves) == len(new):
-        caller = before(facts.asked)  # he is asked, so he holds a kind three times
-        if not any(caller[c] == COPIES - 1 for c in callable_):
-            return False
-    if facts.called is None or facts.emperor is None:
-        return True
-    mine = before(facts.emperor)
-    if facts.forced and not any(mine[c] == COPIES - 1 for c in callable_):
-        return False
-    if facts.role_public:
-        # the guard has shown the card, or nobody holds one: only the emperor's three are at stake
-        return (
-            mine[facts.called] == (old[facts.emperor] + facts.played[facts.emperor])[facts.called]
-        )
-    if viewer == facts.emperor:
-        return True
-    return mine[facts.called] in (COPIES - 1, COPIES)
-
-
-def who_is_guard(facts: PublicFacts, hands: list[Counter[str]]) -> tuple[int | None, bool]:
-    """Guard, and whether the emperor is secretly alone, where the role is not public."""
-    assert facts.called is not None
-    for seat, hand in enumerate(hands):
-        if seat != facts.emperor and hand[facts.called]:
-            return seat, False
-    return None, True
-
-
-def as_dealt(facts: PublicFacts, hands: list[Counter[str]]) -> list[str]:
-    """Dealt hands that lead to ``hands`` after the moves: R* back with its first holder."""
-    out = [h + p for h, p in zip(hands, facts.played, strict=True)]
-    first = next(s for s, h in enumerate(facts.hands) if "R*" in h)
-    out[facts.crown]["R"] -= 1
-    return [
-        " ".join([*(+h).elements()] + (["R*"] if seat == first else []))
-        for seat, h in enumerate(out)
-    ]
+def _give(lists: dict[int, list[str]], card: str, target: int, rng: random.Random) -> None:
+    """Let ``target`` have one of the free copies of a card."""
+    donors = [seat for seat, cards in lists.items() if seat != target and card in cards]
+    if card in lists[target] or not donors or not lists[target]:
+        return
+    donor = rng.choice(donors)
+    i, j = rng.randrange(len(lists[target])), lists[donor].index(card)
+    lists[target][i], lists[donor][j] = lists[donor][j], lists[target][i]
