@@ -178,15 +178,19 @@ def _mark(record: Record, at: int, rng: random.Random) -> None:
 
 
 def _finish(record: Record, at: int, rng: random.Random) -> None:
-    finish = record["finish"]
-    other = (at + rng.randrange(1, 5)) % 5
+    finish = record["finish"]  # shorter after an early end, empty where nobody took the crown
+    size = len(finish)
+    if size < 2:
+        finish.append(at % 5)
+        return
+    one, other = at % size, (at + rng.randrange(1, size)) % size
     match at // 5 % 3:
         case 0:
-            finish[at % 5], finish[other] = finish[other], finish[at % 5]
+            finish[one], finish[other] = finish[other], finish[one]
         case 1:
-            del finish[at % 5]
+            del finish[one]
         case 2:
-            finish[at % 5] = finish[other]
+            finish[one] = finish[other]
 
 
 def _scores(record: Record, at: int, rng: random.Random) -> None:

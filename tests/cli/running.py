@@ -11,6 +11,7 @@ from lupai.train.cli import main
 
 COMMAND = (sys.executable, "-m", "lupai.train.cli")
 CASES = Path(__file__).resolve().parents[1] / "cases"
+PRESETS = ("qingdao", "shiwei", "weihai")
 LEGAL_CASES = CASES / "legal_qingdao.jsonl"
 HAND_CASES = CASES / "hands_qingdao.jsonl"
 

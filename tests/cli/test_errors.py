@@ -11,7 +11,7 @@ from lupai.train.cli import GROUPS, bench
 from tests.cli.running import COMMAND, process
 from tests.cli.running import lupai as run
 
-NAMES = ("legal", "record", "verify", "play", "train", "evaluate", "bench")
+NAMES = ("legal", "record", "verify", "replay", "play", "rules", "train", "evaluate", "bench")
 
 
 @pytest.mark.smoke
@@ -70,7 +70,28 @@ WRONG = [
     "record -o - --players random,,random,random,random",
     "record -o - --players /",
     "record -o - --rules nowhere",
-    "record -o - --rules weihai",
+    "record -o - --rules weihai --option grab=true",
+    "record -o - --rules /no/such/table.yaml",
+    "record -o - --option yield",
+    "record -o - --option =",
+    "rules nowhere",
+    "rules --diff qingdao",
+    "rules --option yield=true",
+    "rules weihai --diff nowhere",
+    "rules weihai --diff",
+    "rules weihai --option grab=true",
+    "rules weihai --option yield=maybe",
+    "rules /no/such/table.yaml",
+    "replay",
+    "replay /no/such/file",
+    "replay /",
+    "replay -",
+    "replay - --all",
+    "replay - --all --seat 5",
+    "replay - --all --seat 1 --open",
+    "replay - --all --html x",
+    "replay - --all --hand 0",
+    "replay - --html /no/such/folder/file",
     "record -o - --rules qingdao;deck=[]",
     "record -o - --rules qingdao;yield",
     "record -o - --game gouji",
@@ -80,7 +101,7 @@ WRONG = [
     "play --lang fr",
     "play --against nobody",
     "play --against random,random",
-    "play --rules shiwei",
+    "play --rules shiwei --option open_solo=true",
     "train",
     "train nowhere",
     "train ppo.lr=1",
@@ -176,4 +197,4 @@ def test_full_disk(words):
 
 
 def test_every_group_adds_commands():
-    assert set(GROUPS) == {"legal", "records", "play", "training", "bench"}
+    assert set(GROUPS) == {"legal", "records", "replay", "play", "rules", "training", "bench"}

@@ -2,25 +2,47 @@
 
 import io
 import json
+import random
 import subprocess
 
 import pytest
 
 from lupai.envs.errors import LupaiError
 from lupai.train.cli import common
-from tests.cli.running import COMMAND, LEGAL_CASES, lupai
+from tests.cli.running import CASES as FOLDER
+from tests.cli.running import COMMAND, PRESETS, lupai
 
-CASES = [json.loads(line) for line in LEGAL_CASES.read_text("utf-8").splitlines()]
+
+def cases_of(preset):
+    """Positions of one preset's case file."""
+    text = (FOLDER / f"legal_{preset}.jsonl").read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+CASES = {(preset, i): c for preset in PRESETS for i, c in enumerate(cases_of(preset))}
 
 
 @pytest.mark.smoke
-def test_case_file_in_one_start():
-    done = lupai("legal", "--file", LEGAL_CASES)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_case_file_in_one_start(preset):
+    done = lupai("legal", "--file", FOLDER / f"legal_{preset}.jsonl")
     assert (done.status, done.err) == (0, "")
-    assert [json.loads(line) for line in done.out.splitlines()] == [c["legal"] for c in CASES]
+    answers = [json.loads(line) for line in done.out.splitlines()]
+    assert answers == [case["legal"] for case in cases_of(preset)]
 
 
-@pytest.mark.parametrize("number", range(len(CASES)))
+def test_lines_of_one_file_may_have_different_rules():
+    """Positions of all presets shuffled together, rules as name, string and object."""
+    cases = list(CASES.values())
+    random.Random(0).shuffle(cases)
+    ways = (str, lambda name: f"{name};pass_scope=trick", lambda name: {"preset": name})
+    lines = [json.dumps(c | {"rules": ways[i % 3](c["rules"])}) for i, c in enumerate(cases)]
+    done = lupai("legal", "--file", "-", stdin="\n".join(lines).encode())
+    assert (done.status, done.err) == (0, "")
+    assert [json.loads(line) for line in done.out.splitlines()] == [c["legal"] for c in cases]
+
+
+@pytest.mark.parametrize("number", CASES)
 def test_case_by_options(number):
     case = CASES[number]
     words = ["legal", "--rules", case["rules"], "--hand", case["hand"]]
@@ -41,6 +63,36 @@ def test_example_of_the_contract():
     assert done.out.split("\n")[:-1] == ["play 9", "play 9*", "play 99", "play 9*9", "play 9*99"]
 
 
+@pytest.mark.parametrize(
+    ("words", "moves"),
+    [
+        # 特画 hangs and stands alone, in public too, and never counts as its natural rank
+        ("--rules shiwei --hand 9c*+9d", "play 9, play X, play 9X"),
+        ("--rules shiwei --hand 9c*+9d --public", "play 9, play X, play 9X"),
+        ("--rules shiwei --hand 9c*+4d+4s --standing 3R", "pass, play 4X"),
+        ("--rules shiwei --hand 9c*+R --standing R", "pass, play X"),
+        ("--rules shiwei --hand 9c+R+R --standing X", "pass"),
+        ("--rules shiwei --hand 9c+9d+R --standing 4X", "pass"),
+        ("--rules shiwei --option guard_card=ordinary --hand 9c*+9d", "play 9, play 9*, play 9*9"),
+        # marks: the identity card is B*
+        ("--rules weihai --hand B*+B", "play B, play B*, play B*B"),
+        ("--rules qingdao;guard_by=marked_small_joker --hand B*", "play B*"),
+        # sixes leave the hand all at once, jokers with them
+        ("--rules weihai --hand 6s+6d+7c", "play 7"),
+        ("--rules weihai --hand 6s+6d+B", "play B, play 66B"),
+        ("--rules weihai --hand 6s+6d+B*", "play B*, play 66B*"),
+        ("--rules weihai --option hold_sixes=false --hand 6s+7d", "play 6, play 7"),
+        ("--option yield=false --hand 9c --standing 8", "pass, play 9"),
+        ("--option three_twos_beat_big=true --hand 2c+2d+2h --standing R", "pass, yield, play 222"),
+        ("--option three_twos_beat_big=true --hand 2c+2d+2h --standing B", "pass, yield"),
+    ],
+)
+def test_rules_matter(words, moves):
+    done = lupai("legal", *(w.replace("+", " ") for w in words.split()))
+    assert (done.status, done.err) == (0, "")
+    assert done.out.splitlines() == moves.split(", ")
+
+
 def test_sets_come_by_size_rank_small_and_big_jokers_star():
     done = lupai("legal", "--hand", "4c* 3d 4d B R", "--json")
     pairs = [move.removeprefix("play ") for move in json.loads(done.out) if len(move) < 9]
@@ -57,11 +109,11 @@ def test_sets_come_by_size_rank_small_and_big_jokers_star():
         ("--hand 9c --claimable", "claimable without standing"),
         ("--hand 9c --standing 8 --claimable --circle 2", "claimable in circle 2"),
         ("--hand 9c* --public", "the identity is public"),
-        ("--hand 9c*_9d*", "two stars"),
-        ("--hand 9c_9c_9c_9c_9c", "more than 4 cards 9c"),
-        ("--hand R*_R_R_R_R", "more than 4 cards R"),
+        ("--hand 9c*+9d*", "two stars"),
+        ("--hand 9c+9c+9c+9c+9c", "more than 4 cards 9c"),
+        ("--hand R*+R+R+R+R", "more than 4 cards R"),
         ("--hand 9x", "unreadable card '9x'"),
-        ("--hand 9c__9d", "unreadable card ''"),
+        ("--hand 9c++9d", "unreadable card ''"),
         ("--hand 9c,9d", "unreadable card '9c,9d'"),
         ("--hand X", "unreadable card 'X'"),
         ("--hand=", "an empty hand"),
@@ -75,6 +127,21 @@ def test_sets_come_by_size_rank_small_and_big_jokers_star():
         ("--hand 9c --rules london", "unknown preset 'london'"),
         ("--hand 9c --rules qingdao;pass_scope=ever", "pass_scope"),
         ("--hand 9c --rules qingdao;nonsense=1", "unknown option 'nonsense'"),
+        ("--hand 9c --option nonsense=1", "unknown option 'nonsense'"),
+        ("--hand 9c --option yield", "'yield' is not option=value"),
+        ("--hand 9c --option yield=5", "'yield' cannot be 5"),
+        ("--hand 9c --option preset=weihai", "--rules names the preset"),
+        ("--hand 9c --option yield=true --option yield=false", "yield stands twice"),
+        ("--hand 9c --option votes_needed=1", "no meaning with roles_by=called_card"),
+        ("--hand 9c --rules /no/such/table.yaml", "No such file"),
+        ("--rules weihai --hand 9c*", "the identity card is B*"),
+        ("--rules weihai --hand R*", "the identity card is B*"),
+        ("--rules weihai --hand B* --public", "the identity is public"),
+        ("--rules weihai --hand 3s", "more than 0 cards 3s"),
+        ("--rules weihai --hand 7s --standing 6 --circle 2", "no yield"),
+        ("--rules shiwei --hand 7s --standing 6 --claimable", "no claim"),
+        ("--rules shiwei --hand 7s* --standing 6X --option guard_card=ordinary", "have no X"),
+        ("--rules shiwei --hand 7s*+8s*", "two stars"),
         ("--hand 9c --file x", "not allowed with"),
         ("--file x --standing 9", "--standing goes with --hand"),
         ("--file x --circle 2", "--circle goes with --hand"),
@@ -84,7 +151,7 @@ def test_sets_come_by_size_rank_small_and_big_jokers_star():
     ],
 )
 def test_wrong_words(words, says):
-    done = lupai("legal", *(w.replace("_", " ") for w in words.split()))
+    done = lupai("legal", *(w.replace("+", " ") for w in words.split()))
     assert done.status == 2
     assert done.out == ""
     assert done.err.startswith("lupai: error: ")
@@ -105,6 +172,9 @@ BAD_LINES = {
     '{"hand": "9c", "standing": "8", "claimable": 1}': "field 'claimable'",
     '{"hand": "9c", "public": null}': "field 'public'",
     '{"hand": "9c*", "public": true}': "the identity is public",
+    '{"hand": "9c", "rules": "/etc/table.yaml"}': "a line names no file",
+    '{"hand": "9c*", "rules": "weihai"}': "the identity card is B*",
+    '{"hand": "9c", "rules": {"preset": "shiwei", "yield": null}}': "'yield' cannot be None",
     "[" * 100_000: "no JSON",
 }
 
@@ -150,8 +220,11 @@ def test_empty_file():
 
 
 def test_rules_of_the_command_hold_for_lines_without():
-    line = b'{"hand": "9c"}\n'
-    assert lupai("legal", "--rules", "nowhere", "--file", "-", stdin=line).status == 1
+    lines = b'{"hand": "6c 7c"}\n{"hand": "6c 7c", "rules": "qingdao"}\n'
+    done = lupai("legal", "--rules", "weihai", "--file", "-", stdin=lines)
+    assert done.out == '["play 7"]\n["play 6", "play 7"]\n'
+    done = lupai("legal", "--rules", "nowhere", "--file", "-", stdin=lines)
+    assert (done.status, done.out) == (2, "")
 
 
 def test_a_pipe_is_answered_line_by_line():

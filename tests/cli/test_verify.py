@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.running import HAND_CASES, lupai
+from tests.cli.running import CASES, HAND_CASES, PRESETS, lupai
 
 LINES = HAND_CASES.read_text("utf-8").splitlines()
 
@@ -14,9 +14,10 @@ def with_fields(line=LINES[0], **fields):
 
 
 @pytest.mark.smoke
-def test_case_file_passes():
-    done = lupai("verify", HAND_CASES)
-    assert (done.status, done.out, done.err) == (0, f"{len(LINES)} hands, 0 faults\n", "")
+@pytest.mark.parametrize("preset", PRESETS)
+def test_case_file_passes(preset):
+    done = lupai("verify", CASES / f"hands_{preset}.jsonl")
+    assert (done.status, done.out, done.err) == (0, "16 hands, 0 faults\n", "")
 
 
 @pytest.mark.smoke
@@ -54,7 +55,12 @@ def test_a_missing_file_is_told_before_any_work(tmp_path):
         ({"format": "lupai/2"}, "field 'format'"),
         ({"game": "chess"}, "field 'game'"),
         ({"rules": {"preset": "nowhere"}}, "unknown preset"),
-        ({"rules": {"preset": "qingdao", "yield": False}}, "not built yet"),
+        ({"rules": {"preset": "qingdao", "yield": False}}, "'yield' (action 1) is illegal"),
+        ({"rules": {"preset": "shiwei"}}, "move"),
+        ({"rules": {"preset": "weihai"}}, "the deck"),
+        ({"rules": {"preset": "qingdao", "yield": None}}, "'yield' cannot be None"),
+        ({"rules": {"preset": "qingdao", "deck": "x"}}, "option 'deck'"),
+        ({"rules": {"preset": "a.yaml"}}, "unknown preset 'a.yaml'"),
         ({"rules": "qingdao"}, "field 'rules'"),
         ({"seed": -1}, "field 'seed'"),
         ({"seed": 5}, "seed 5"),
