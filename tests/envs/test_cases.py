@@ -10,7 +10,7 @@ import pytest
 from lupai.envs.actions import ACTIONS
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.legal import Legal, play_moves
-from lupai.envs.baohuang.notation import move_with_cards, read_move, text_order
+from lupai.envs.baohuang.notation import move_with_cards, ordered_texts, read_move
 from lupai.envs.baohuang.play import trick_verbs
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.baohuang.state import SOLO_NAMES, Phase, State
@@ -24,12 +24,25 @@ def read_cases(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (CASES / name).read_text("utf-8").splitlines()]
 
 
-POSITIONS = read_cases("legal_qingdao.jsonl")
-HANDS = read_cases("hands_qingdao.jsonl")
+PRESETS = ("qingdao", "shiwei", "weihai")
+POSITIONS = [case for preset in PRESETS for case in read_cases(f"legal_{preset}.jsonl")]
+HANDS = [case for preset in PRESETS for case in read_cases(f"hands_{preset}.jsonl")]
+
+
+def numbered(cases: list[dict[str, Any]]) -> list[str]:
+    """Names of cases: preset and line."""
+    per = len(cases) // len(PRESETS)
+    return [f"{PRESETS[i // per]} {i % per + 1}" for i in range(len(cases))]
+
+
+def test_there_are_cases_of_each_preset() -> None:
+    assert [case["rules"] for case in POSITIONS] == [p for p in PRESETS for _ in range(60)]
+    assert [case["rules"] for case in HANDS] == [{"preset": p} for p in PRESETS for _ in range(16)]
 
 
 def generate(positions: list[dict[str, Any]]) -> tuple[Legal, np.ndarray]:
-    """Legal moves of some positions in one call, and the identity ranks."""
+    """Legal moves of some positions of one preset in one call, and the identity ranks."""
+    rules = load_rules(positions[0]["rules"])
     n = len(positions)
     ranks, identity = np.zeros((n, 15), np.int8), np.full(n, -1)
     standing = np.full(n, -1)
@@ -42,45 +55,47 @@ def generate(positions: list[dict[str, Any]]) -> tuple[Legal, np.ndarray]:
             standing[i] = ACTIONS.encode(ACTIONS.parse("play " + case["standing"]))
     circle = np.array([case["circle"] for case in positions])
     claimable = np.array([int(case["claimable"]) for case in positions])
-    verbs = trick_verbs(load_rules(), standing, circle, claimable)
-    return play_moves(ranks, identity, standing, verbs), identity
+    verbs = trick_verbs(rules, standing, circle, claimable)
+    return play_moves(ranks, identity, standing, verbs, rules), identity
 
 
-def texts(ids: np.ndarray, identity: int) -> list[str]:
+def texts(ids: np.ndarray, identity: int, rules: str) -> list[str]:
     rank = identity if identity >= 0 else None
-    return [ACTIONS.text(a, rank) for a in sorted(ids.tolist(), key=text_order)]
+    return ordered_texts(ids, rank, supreme=load_rules(rules).supreme)
 
 
-@pytest.mark.parametrize("case", POSITIONS, ids=range(1, len(POSITIONS) + 1))
+@pytest.mark.parametrize("case", POSITIONS, ids=numbered(POSITIONS))
 def test_position(case: dict[str, Any]) -> None:
     legal, identity = generate([case])
     ids, _ = legal.ids()
-    assert texts(ids, int(identity[0])) == case["legal"]
+    assert texts(ids, int(identity[0]), case["rules"]) == case["legal"]
     assert legal.counts().tolist() == [len(case["legal"])]
 
 
-def test_all_positions_in_one_call() -> None:
+@pytest.mark.parametrize("preset", PRESETS)
+def test_all_positions_in_one_call(preset: str) -> None:
     """Ragged ids, counts, dense masks, membership and order of all positions at once agree."""
-    legal, identity = generate(POSITIONS)
+    cases = [case for case in POSITIONS if case["rules"] == preset]
+    legal, identity = generate(cases)
     flat, offsets = legal.ids()
     dense = legal.dense()
-    assert dense.shape == (len(POSITIONS), ACTIONS.size)
+    assert dense.shape == (len(cases), ACTIONS.size)
     assert dense.dtype == np.int8
     assert np.array_equal(legal.counts(), np.diff(offsets))
-    for i, case in enumerate(POSITIONS):
+    for i, case in enumerate(cases):
         ids = flat[offsets[i] : offsets[i + 1]]
-        assert texts(ids, int(identity[i])) == case["legal"]
+        assert texts(ids, int(identity[i]), preset) == case["legal"]
         assert (np.diff(ids) > 0).all()
         assert np.array_equal(np.flatnonzero(dense[i]), ids)
     for action in [*range(0, ACTIONS.size, 5), -1, ACTIONS.size, 10**6, -(10**6)]:
-        column = dense[:, action] if 0 <= action < ACTIONS.size else np.zeros(len(POSITIONS))
-        asked = np.full(len(POSITIONS), action)
+        column = dense[:, action] if 0 <= action < ACTIONS.size else np.zeros(len(cases))
+        asked = np.full(len(cases), action)
         assert np.array_equal(legal.contains(asked), column == 1), action
 
 
 def make(engine: Engine, state: State, move: str) -> None:
     """A move as records write it, with its very cards."""
-    action, cards = read_move(state, 0, move)
+    action, cards = read_move(state, 0, move, supreme=engine.rules.supreme)
     engine.step(state, [action], cards=cards[None])
 
 
@@ -90,16 +105,17 @@ def replay(record: dict[str, Any]) -> tuple[Engine, State]:
     for number, text in enumerate(record["moves"]):
         seat, move = text.split(" ", 1)
         assert int(seat) == state.actor[0], (number, text)
-        action, cards = read_move(state, 0, move)
+        supreme = engine.rules.supreme
+        action, cards = read_move(state, 0, move, supreme=supreme)
         if move.startswith("play "):
-            again, taken = move_with_cards(state, 0, action)
-            assert read_move(state, 0, again)[0] == action
+            again, taken = move_with_cards(state, 0, action, supreme=supreme)
+            assert read_move(state, 0, again, supreme=supreme)[0] == action
             assert taken.sum() == cards.sum()
         engine.step(state, [action], cards=cards[None])
     return engine, state
 
 
-@pytest.mark.parametrize("record", HANDS, ids=range(1, len(HANDS) + 1))
+@pytest.mark.parametrize("record", HANDS, ids=numbered(HANDS))
 def test_hand(record: dict[str, Any]) -> None:
     engine, state = replay(record)
     assert state.phase[0] == Phase.OVER
@@ -111,7 +127,10 @@ def test_hand(record: dict[str, Any]) -> None:
     )  # fmt: skip
     assert SOLO_NAMES[state.solo[0]] == roles["solo"]
     places = state.places[0].tolist()
-    assert [places.index(p) for p in range(1, 6)] == record["finish"]
+    out = sorted(p for p in places if p)
+    assert out == list(range(1, len(out) + 1))
+    assert [places.index(p) for p in out] == record["finish"]
+    assert record["rules"]["preset"] != "qingdao" or not record["finish"] or len(out) == 5
 
 
 def test_a_hand_with_a_move_altered_does_not_replay() -> None:

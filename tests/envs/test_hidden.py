@@ -5,13 +5,12 @@ import random
 import numpy as np
 import pytest
 
-from lupai.envs.baohuang import notation
 from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.hidden import fill_hidden
 from lupai.envs.baohuang.state import Solo, State
 from lupai.envs.cards import KIND_R, RANK_OF_KIND
 from lupai.envs.errors import RecordError
-from tests.envs.side_by_side import VIEWERS, hands, views, walk
+from tests.envs.side_by_side import PRESETS, VIEWERS, Rules, hands, views, walk, with_deck
+from tests.oracle.random_play import small_deck
 
 
 def deal_anew(state: State, viewer: int, rng: random.Random) -> State:
@@ -74,10 +73,10 @@ def same_moves(engine: Engine, one: State, other: State) -> None:
     assert engine.explain_illegal(one, 0, 3) == engine.explain_illegal(other, 0, 3)
 
 
-def leak_test(seed: int, deck: list[str] | None, every: int = 1) -> tuple[int, int]:
+def leak_test(seed: int, rules: Rules, every: int = 1) -> tuple[int, int]:
     """States (one of `every`) and all seats of a hand; how many tables, roles were other ones."""
     tables = roles = 0
-    for number, (party, _, rng) in enumerate(walk(seed, deck)):
+    for number, (party, _, rng) in enumerate(walk(seed, rules)):
         if number % every:
             continue
         engine, state = party.engine, party.state
@@ -100,7 +99,7 @@ def leak_test(seed: int, deck: list[str] | None, every: int = 1) -> tuple[int, i
 @pytest.mark.parametrize("part", range(4))
 def test_hidden_cards_and_roles_do_not_show(part: int) -> None:
     some = hands(48, 4)[part::4]
-    moved = [leak_test(seed, deck, every=2 if deck else 8) for seed, deck in some]
+    moved = [leak_test(seed, rules, every=2 if "deck" in rules else 8) for seed, rules in some]
     tables, roles = np.array(moved).sum(axis=0)
     assert tables > 500, tables  # the new deals were in fact other ones
     assert roles > 50, roles
@@ -109,7 +108,7 @@ def test_hidden_cards_and_roles_do_not_show(part: int) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(1000, 1200))
 def test_hidden_cards_and_roles_do_not_show_in_many_hands(seed: int) -> None:
-    leak_test(seed, None)
+    leak_test(seed, {"preset": "qingdao"})
 
 
 def test_a_secret_call_looks_like_a_call() -> None:
@@ -125,7 +124,7 @@ def test_a_secret_call_looks_like_a_call() -> None:
     moves = ["decline"] * 5 + ["call 9c"] + ["silent"] * 4 + ["play 999", "pass", "pass"]
     for number, text in enumerate([*moves, "play QQQ", "play 222", *["pass"] * 4]):
         for state, move in ((guard, text), (alone, text + " secret" * text.startswith("call"))):
-            engine.step(state, [notation.action_of(state, 0, move)])
+            engine.step(state, [engine.action_of(state, 0, move)])
         for viewer in range(5):
             same = (
                 engine.observe(guard, [viewer]).tobytes()
@@ -135,14 +134,50 @@ def test_a_secret_call_looks_like_a_call() -> None:
     assert (guard.guard[0], alone.guard[0], alone.solo[0]) == (2, -1, Solo.SECRET)
 
 
-def test_filling_in_the_truth_gives_the_state_back() -> None:
+JOKER: Rules = {"preset": "shiwei", "guard_by": "marked_small_joker"}
+
+
+def some_hands(count: int, full: int, table: str) -> list[tuple[int, Rules]]:
+    """Hands of a preset, or of the marked small joker."""
+    if table in PRESETS:
+        return hands(count, full, table)
+    rng = random.Random(7)
+    decks = [small_deck(rng, JOKER) for _ in range(count)]
+    return [(s, JOKER) for s in range(full)] + [
+        (s, {**JOKER, "deck": d}) for s, d in enumerate(decks)
+    ]
+
+
+@pytest.mark.parametrize("table", [*PRESETS, "joker"])
+def test_what_is_erased_was_not_seen(table: str) -> None:
+    """Observations and legal moves of masked tables are those of the tables, in every state."""
+    for seed, rules in some_hands(12, 1, table):
+        for party, _, _ in walk(seed, rules):
+            engine, state = party.engine, party.state
+            masked = engine.mask_hidden(state, VIEWERS, np.zeros(5, np.intp))
+            assert engine.observe(masked, VIEWERS).tobytes() == views(engine, state).tobytes()
+            again = engine.mask_hidden(masked, VIEWERS)
+            assert again.equals(masked)
+            for viewer in range(5):
+                own = masked.take([viewer])
+                others = [seat for seat in range(5) if seat != viewer]
+                assert not own.hands[0, others].any()
+                assert not own.ranks[0, others].any()
+                assert not own.seeds.any()
+                if viewer == state.actor[0]:
+                    same_moves(engine, state, own)
+
+
+@pytest.mark.parametrize("table", [*PRESETS, "joker"])
+def test_filling_in_the_truth_gives_the_state_back(table: str) -> None:
     """mask_hidden, then fill_hidden with the true hands, is the same table but for its seed."""
-    for seed, deck in hands(20, 1):
-        for party, _, _ in walk(seed, deck):
-            state, counts = party.state, party.engine.rules.cards.counts
+    for seed, rules in some_hands(20, 1, table):
+        for party, _, _ in walk(seed, rules):
+            state = party.state
             masked = party.engine.mask_hidden(state, VIEWERS, np.zeros(5, np.intp))
             true = np.repeat(state.hands, 5, axis=0)
-            full = fill_hidden(masked, VIEWERS, true, counts)
+            marked = np.repeat(state.marked_b, 5)
+            full = party.engine.fill_hidden(masked, VIEWERS, true, marked)
             expected = state.take([0] * 5)
             expected.seeds[:] = 0
             assert full.equals(expected)

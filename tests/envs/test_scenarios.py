@@ -215,7 +215,7 @@ def test_the_very_cards_must_be_held_and_make_the_set() -> None:
     engine, state = small("R* 3s 3h 3d", "5s 5h 5h 5d", "6s 6h 6d", "7s 7h 7d", "8s 8h 8d", start=0)
     play(engine, state, "0 grab")
     before = state.copy()
-    action = [notation.action_of(state, 0, "play 33")]
+    action = [engine.action_of(state, 0, "play 33")]
     kinds = {text: kind for kind, text in enumerate(KIND_TEXTS)}
 
     def cards(**counts: int) -> np.ndarray:

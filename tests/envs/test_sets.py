@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lupai.envs import seats, sets
 from lupai.envs.baohuang import legal
+from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.cards import RANK_B, RANK_LETTERS, RANK_R, RANKS
 from lupai.envs.errors import NotationError
 from lupai.envs.sets import (
@@ -56,11 +57,12 @@ def test_the_largest_lead() -> None:
     """A hand of k naturals in any ranks with b, r jokers leads (k + 1)(b + 1)(r + 1) - 1 sets."""
     ranks = np.zeros((1, 15), np.int8)
     ranks[0, [0, 5, 12, RANK_B, RANK_R]] = (16, 15, 5, 4, 4)
-    moves = legal.play_moves(ranks, np.array([-1]), np.array([-1]), np.zeros(1, np.uint32))
+    no_verb = np.zeros(1, np.uint32)
+    moves = legal.play_moves(ranks, np.array([-1]), np.array([-1]), no_verb, load_rules())
     ids, offsets = moves.ids()
     assert len(ids) == offsets[1] == moves.counts()[0] == 37 * 25 - 1 == 924
     ranks[0, 12] = 6  # not 44 cards: one more
-    moves = legal.play_moves(ranks, np.array([12]), np.array([-1]), np.zeros(1, np.uint32))
+    moves = legal.play_moves(ranks, np.array([12]), np.array([-1]), no_verb, load_rules())
     # unstarred as with five 2s; starred: 1..6 of them with any jokers
     assert moves.counts()[0] == 924 + 6 * 25
 
