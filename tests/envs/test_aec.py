@@ -283,8 +283,6 @@ def test_bad_arguments_name_what_is_allowed() -> None:
         baohuang_v0.env(render_mode="rgb_array")
     with pytest.raises(RulesError, match="presets: qingdao"):
         baohuang_v0.env(rules="beijing")
-    with pytest.raises(RulesError, match="not built yet"):
-        baohuang_v0.env(rules="weihai")
 
 
 def test_text_and_ids_of_all_legal_moves_round_trip() -> None:

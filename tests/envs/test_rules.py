@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.rules import OPTION_NAMES, PRESETS, Rules, check_built, load_rules
+from lupai.envs.baohuang.rules import OPTION_NAMES, PRESETS, Rules, load_rules
 from lupai.envs.cards import KIND_TEXTS
 from lupai.envs.errors import LupaiError, RulesError
 
@@ -121,41 +121,6 @@ def test_rules_read_back_from_every_form(given_options: dict[str, Any]) -> None:
     assert hash(load_rules(text)) == hash(rules)
     base = PRESETS[rules.preset]
     assert all(value != base[name] for name, value in difference.items() if name != "preset")
-
-
-@given(options())
-def test_what_is_not_built_is_refused_by_name(given_options: dict[str, Any]) -> None:
-    """The engine takes exactly the rules that play as qingdao, whatever the deck."""
-    rules = load_rules(given_options)
-    base = PRESETS["qingdao"]
-    dump = rules.model_dump(by_alias=True)
-    other = [n for n in OPTION_NAMES if n != "deck" and dump[n] != base[n]]
-    if other:
-        with pytest.raises(RulesError, match="not built yet") as caught:
-            Engine(rules)
-        assert any(name in str(caught.value) for name in other)
-    else:
-        assert Engine(rules).rules is rules
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("guard_by", "marked_small_joker"), ("guard_card", "supreme"), ("grab", False),
-     ("forced_call", False), ("tribute_on_cede", True), ("declare", False), ("yield", False),
-     ("claim", False), ("pass_scope", "trick"), ("hold_sixes", True),
-     ("three_twos_beat_big", True), ("end", "camp_out"), ("end", "decided")],
-)  # fmt: skip
-def test_each_option_that_is_not_built(name: str, value: Any) -> None:
-    with pytest.raises(RulesError, match=f"{name}=.*not built yet"):
-        Engine({"preset": "qingdao", name: value})
-    with pytest.raises(RulesError, match=f"{name}=.*not built yet"):
-        check_built(load_rules({"preset": "qingdao", name: value}))
-
-
-@pytest.mark.parametrize("preset", ["shiwei", "weihai"])
-def test_presets_that_are_not_built(preset: str) -> None:
-    with pytest.raises(RulesError, match="not built yet"):
-        Engine(preset)
 
 
 @pytest.mark.parametrize(

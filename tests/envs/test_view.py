@@ -10,6 +10,7 @@ import pytest
 
 from lupai.envs import baohuang_v0
 from lupai.envs.baohuang.engine import Engine
+from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.baohuang.state import State
 from lupai.envs.errors import RecordError
 from lupai.envs.view import View, Views
@@ -175,7 +176,8 @@ def test_a_lead_with_more_than_860_sets_is_complete() -> None:
     hand[0, 13:] = 4
     from lupai.envs.baohuang.legal import play_moves
 
-    legal = play_moves(hand, np.array([-1]), np.array([-1]), np.zeros(1, np.uint32))
+    nobody, no_verb = np.array([-1]), np.zeros(1, np.uint32)
+    legal = play_moves(hand, nobody, nobody, no_verb, load_rules())
     ids, _ = legal.ids()
     assert len(ids) == legal.counts()[0] == 39 * 25 + 24
     assert legal.dense().sum() == len(ids)
