@@ -224,13 +224,19 @@ def load_rules(source: Rules | str | dict[str, Any] = DEFAULT_PRESET) -> Rules:
     return rules
 
 
+_NUMBERS: Final = {
+    "votes_needed": "1, 2 or 3",
+    "abandon_penalty": "a multiple of 4, from 0 to 1000000",
+}
+
+
 def _explain(error: ValidationError) -> str:
     first = error.errors()[0]
     name = str(first["loc"][0])
     allowed = {
         "literal_error": str(first.get("ctx", {}).get("expected", "")),
         "bool_type": "true or false",
-    }.get(first["type"], first["msg"])
+    }.get(first["type"]) or _NUMBERS.get(name, first["msg"])
     if name == "deck":
         allowed = "'full216', 'weihai165' or a list of cards"
     value = show(first["input"])
@@ -245,7 +251,9 @@ def _check_sense(rules: Rules) -> None:
             raise RulesError(f"rules: option {name!r} has no meaning with {where}; leave it out")
     for name in _MARKS_ONLY if by_marks else _CALLED_ONLY:
         if getattr(rules, name) is None:
-            raise RulesError(f"rules: option {name!r} must be set with {where}")
+            choices = "'called_card' or 'marked_small_joker'" if name == "guard_by" else None
+            allowed = choices or _NUMBERS.get(name, "true or false")
+            raise RulesError(f"rules: option {name!r} must be set with {where}; allowed: {allowed}")
     if by_marks and rules.guard_card == "supreme":
         raise RulesError("rules: guard_card=supreme needs roles_by=called_card; allowed: ordinary")
     if not by_marks and rules.deck == "weihai165":

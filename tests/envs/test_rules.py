@@ -2,16 +2,23 @@
 
 import contextlib
 import json
+import tempfile
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import given
+import yaml
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lupai.envs import baohuang_v0
 from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.rules import OPTION_NAMES, PRESETS, Rules, load_rules
-from lupai.envs.cards import KIND_TEXTS
+from lupai.envs.baohuang.rules import OPTION_NAMES, PRESETS, Rules, base_options, load_rules
+from lupai.envs.cards import CODE_TEXTS, KIND_TEXTS
 from lupai.envs.errors import LupaiError, RulesError
+from lupai.envs.records import dump_record, load_record
+from tests.oracle.options import deck_of, options_of
 
 # rules §7, column by column; None is a dash
 TABLE = """
@@ -60,7 +67,7 @@ def test_the_default_is_qingdao() -> None:
     assert load_rules() == load_rules({}) == load_rules("qingdao") == Engine().rules
 
 
-SMALL = ["R*", "R", "R", "R", *["9c"] * 4, "3s", "3h", "Td"]
+SMALL = ["R*", "R", "R", "R", *["9c"] * 4, "3s", "3h", "Td", "4s", "5s", "6s", "7s"]
 MARKED = ["R*", "R", "R", "B*", *["9c"] * 4, "3s", "3h", "Td"]
 ANY = {
     "declare": st.booleans(),
@@ -72,7 +79,6 @@ ANY = {
     "end": st.sampled_from(["last_player", "camp_out", "decided"]),
 }
 CALLED = ANY | {
-    "roles_by": st.just("called_card"),
     "guard_by": st.sampled_from(["called_card", "marked_small_joker"]),
     "guard_card": st.sampled_from(["ordinary", "supreme"]),
     "grab": st.booleans(),
@@ -80,7 +86,6 @@ CALLED = ANY | {
     "tribute_on_cede": st.booleans(),
 }
 MARKS = ANY | {
-    "roles_by": st.just("marks"),
     "guard_card": st.just("ordinary"),
     "open_solo": st.booleans(),
     "oppose": st.booleans(),
@@ -94,22 +99,39 @@ MARKS = ANY | {
 def options(draw: st.DrawFn) -> dict[str, Any]:
     """Options that make sense together, none of the preset's needed."""
     preset = draw(st.sampled_from(["qingdao", "shiwei", "weihai"]))
-    table = MARKS if preset == "weihai" else CALLED
+    own = PRESETS[preset]["roles_by"]
+    roles_by = draw(st.sampled_from([own, own, "called_card", "marks"]))
+    table = CALLED if roles_by == "called_card" else MARKS
     chosen = draw(st.sets(st.sampled_from(sorted(table))))
     out = {"preset": preset} | {name: draw(table[name]) for name in sorted(chosen)}
-    marked = preset == "weihai" or out.get("guard_by") == "marked_small_joker"
-    decks = ["full216", MARKED if marked else SMALL] + ["weihai165"] * (preset == "weihai")
-    if draw(st.booleans()):
+    if roles_by != own or draw(st.booleans()):
+        out["roles_by"] = roles_by
+    marks = roles_by == "marks"
+    if marks and preset == "shiwei":
+        out["guard_card"] = "ordinary"  # 特画 is for called cards
+    marked = marks or out.get("guard_by") == "marked_small_joker"
+    decks = ["full216", MARKED if marked else SMALL] + ["weihai165"] * marks
+    if draw(st.booleans()) or (preset == "weihai" and not marks):
         out["deck"] = draw(st.sampled_from(decks))
+        if out["deck"] is MARKED and not marks and draw(st.booleans()):
+            out["deck"] = " ".join(MARKED)
     return out
 
 
+def plain(deck: Any) -> Any:
+    """A deck as the rules hold it."""
+    if isinstance(deck, str) and " " in deck:
+        deck = deck.split(" ")
+    return tuple(deck) if isinstance(deck, list) else deck
+
+
+@settings(max_examples=300)
 @given(options())
 def test_rules_read_back_from_every_form(given_options: dict[str, Any]) -> None:
     rules = load_rules(given_options)
     dump = rules.model_dump(by_alias=True)
     for name, value in given_options.items():
-        assert dump[name] == (tuple(value) if isinstance(value, list) else value)
+        assert dump[name] == plain(value)
     text = str(rules)
     assert "\n" not in text
     assert load_rules(text) == rules
@@ -119,8 +141,133 @@ def test_rules_read_back_from_every_form(given_options: dict[str, Any]) -> None:
     assert load_rules(json.loads(json.dumps(difference))) == rules
     assert load_rules(rules) is rules
     assert hash(load_rules(text)) == hash(rules)
-    base = PRESETS[rules.preset]
-    assert all(value != base[name] for name, value in difference.items() if name != "preset")
+    base = base_options(rules.preset, rules.roles_by)
+    for name, value in difference.items():
+        home = PRESETS[rules.preset] if name == "roles_by" else base
+        assert name == "preset" or value != home[name]
+
+
+@given(options())
+def test_rules_are_the_oracle_s_options(given_options: dict[str, Any]) -> None:
+    """A second reading of the presets, and of what fills the dashes when roles_by is changed."""
+    mine = load_rules(given_options).model_dump(by_alias=True)
+    for name, value in options_of(given_options).items():
+        assert mine[name] is None or mine[name] == plain(value), name
+
+
+@settings(max_examples=20)
+@given(options())
+def test_rules_read_back_from_a_file_and_a_record(given_options: dict[str, Any]) -> None:
+    rules = load_rules(given_options)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "my table.yaml"
+        path.write_text(yaml.safe_dump(rules.differing()), encoding="utf-8")
+        assert load_rules(str(path)) == rules
+        path.write_text(yaml.safe_dump(given_options), encoding="utf-8")
+        assert load_rules(str(path)) == rules
+    env = baohuang_v0.raw_env(str(rules))
+    env.reset(seed=1)
+    record = load_record(dump_record(env.record()))
+    assert load_rules(record["rules"]) == rules
+    assert env.infos["player_0"]["rules"] == str(rules)
+
+
+@settings(max_examples=15)
+@given(options())
+def test_every_sensible_combination_plays(given_options: dict[str, Any]) -> None:
+    """Some hands at random to their ends: sums of zero, and everybody asked has an answer."""
+    engine = Engine(given_options)
+    state = engine.reset(range(4 if len(engine.rules.cards) < 100 else 1))
+    rng = np.random.default_rng(0)
+    while not state.over.all():
+        tables = np.flatnonzero(~state.over)
+        legal = engine.legal(state, tables)
+        assert (legal.counts() > 0).all()
+        ids, offsets = legal.ids()
+        engine.step(state, ids[rng.integers(offsets[:-1], offsets[1:])], tables)
+    assert not engine.scores(state).sum(axis=1).any()
+
+
+@pytest.mark.parametrize(
+    ("preset", "changed", "filled"),
+    [
+        (
+            "weihai",
+            {"roles_by": "called_card", "deck": "full216"},
+            {
+                "guard_by": "called_card", "guard_card": "ordinary", "grab": True,
+                "forced_call": True, "tribute_on_cede": False, "hold_sixes": True,
+                "end": "decided", "open_solo": None, "votes_needed": None, "yield": False,
+            },
+        ),
+        (
+            "qingdao",
+            {"roles_by": "marks"},
+            {
+                "guard_by": None, "grab": None, "forced_call": None, "tribute_on_cede": None,
+                "open_solo": True, "oppose": True, "doubling": True, "votes_needed": 2,
+                "abandon_penalty": 12, "deck": "full216", "yield": True, "end": "last_player",
+            },
+        ),
+        (
+            "shiwei",
+            {"roles_by": "marks", "guard_card": "ordinary", "votes_needed": 1},
+            {"votes_needed": 1, "open_solo": True, "guard_by": None, "end": "camp_out"},
+        ),
+    ],
+)  # fmt: skip
+def test_roles_by_may_differ_from_the_preset(
+    preset: str, changed: dict[str, Any], filled: dict[str, Any]
+) -> None:
+    rules = load_rules({"preset": preset, **changed})
+    dump = rules.model_dump(by_alias=True)
+    assert {name: dump[name] for name in filled} == filled
+    assert rules.differing() == {"preset": preset, **changed}
+    assert load_rules(str(rules)) == rules
+
+
+def test_decks_are_as_large_as_they_must_be() -> None:
+    """Ten cards, so that each seat keeps one after giving R* away; fifteen with 贴牌."""
+    ten = ["R*", *["3s", "4s", "5s", "6s", "7s", "8s", "9s", "Ts", "Js"]]
+    fifteen = [*ten, *["Qs", "Ks", "As", "2s", "3h"]]
+    for preset, marked in (("qingdao", False), ("weihai", True)):
+        deck = [*ten[:-1], "B*"] if marked else ten
+        assert len(load_rules({"preset": preset, "deck": deck}).cards) == 10
+        with pytest.raises(RulesError, match="'deck' has 9 cards; it needs 10 or more"):
+            load_rules({"preset": preset, "deck": deck[:8] + deck[9:]})
+    assert len(load_rules({"preset": "shiwei", "deck": fifteen}).cards) == 15
+    with pytest.raises(RulesError, match="'deck' has 14 cards; it needs 15 or more"):
+        load_rules({"preset": "shiwei", "deck": fifteen[:-1]})
+    # without 贴牌, by the option or because nothing is ever ceded, ten are enough
+    load_rules({"preset": "shiwei", "tribute_on_cede": False, "deck": ten})
+    joker = {"preset": "shiwei", "guard_by": "marked_small_joker"}
+    load_rules({**joker, "deck": [*ten[:-1], "B*"]})
+    for rules, deck, message in (
+        ({"preset": "qingdao"}, [*ten, "B*"], r"no B\*"),
+        ({"preset": "weihai"}, ten, r"one B\*"),
+        (joker, ten, r"one B\*"),
+        ({"preset": "weihai"}, [*ten, "B*", "B*"], r"at most one B\*"),
+        ({"preset": "weihai"}, [*ten[1:], "B*"], r"exactly one R\*"),
+    ):
+        with pytest.raises(RulesError, match=message):
+            load_rules({**rules, "deck": deck})
+
+
+def test_named_decks_follow_the_rules() -> None:
+    """full216 has a B* where the rules mark one; weihai165 always."""
+    for options_, cards, marked in (
+        ("qingdao", 216, False),
+        ("shiwei", 216, False),
+        ("weihai", 165, True),
+        ("shiwei;guard_by=marked_small_joker", 216, True),
+        ("qingdao;roles_by=marks", 216, True),
+        ("qingdao;roles_by=marks;deck=weihai165", 165, True),
+        ("weihai;deck=full216", 216, True),
+    ):
+        deck = load_rules(options_).cards
+        assert (len(deck), deck.has_marked_b) == (cards, marked), options_
+        codes = [CODE_TEXTS[code] for code in deck.codes]
+        assert sorted(codes) == sorted(deck_of(load_rules(options_).differing()))
 
 
 @pytest.mark.parametrize(
@@ -139,11 +286,11 @@ def test_rules_read_back_from_every_form(given_options: dict[str, Any]) -> None:
         ("deck", "weihai165", "roles_by=marks"),
         ("roles_by", "fate", "'called_card' or 'marks'"),
         ("guard_by", "fate", "'called_card' or 'marked_small_joker'"),
-        ("guard_by", None, "must be set"),
+        ("guard_by", None, "must be set with roles_by=called_card; allowed: 'called_card' or"),
         ("guard_card", "X", "'ordinary' or 'supreme'"),
         ("guard_card", None, "'ordinary' or 'supreme'"),
         ("grab", 1, "true or false"),
-        ("grab", None, "must be set"),
+        ("grab", None, "must be set with roles_by=called_card; allowed: true or false"),
         ("forced_call", "yes", "true or false"),
         ("tribute_on_cede", "true", "true or false"),
         ("declare", None, "true or false"),
@@ -169,27 +316,57 @@ def test_wrong_values_of_qingdao(name: str, value: Any, allowed: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
-        ("votes_needed", 0, "greater than or equal to 1"),
-        ("votes_needed", 4, "less than or equal to 3"),
-        ("votes_needed", True, "integer"),
-        ("votes_needed", 2.0, "integer"),
-        ("votes_needed", None, "must be set"),
-        ("abandon_penalty", 10, "multiple of 4"),
-        ("abandon_penalty", -4, "greater than or equal to 0"),
-        ("abandon_penalty", None, "must be set"),
+        ("votes_needed", 0, "1, 2 or 3"),
+        ("votes_needed", 4, "1, 2 or 3"),
+        ("votes_needed", True, "1, 2 or 3"),
+        ("votes_needed", 2.0, "1, 2 or 3"),
+        ("votes_needed", None, "must be set with roles_by=marks; allowed: 1, 2 or 3"),
+        ("abandon_penalty", 10, "a multiple of 4, from 0"),
+        ("abandon_penalty", -4, "a multiple of 4, from 0"),
+        ("abandon_penalty", None, "must be set with roles_by=marks; allowed: a multiple"),
         ("guard_card", "supreme", "roles_by=called_card"),
         ("guard_by", "called_card", "no meaning with roles_by=marks"),
         ("grab", True, "no meaning with roles_by=marks"),
         ("forced_call", False, "no meaning with roles_by=marks"),
         ("tribute_on_cede", False, "no meaning with roles_by=marks"),
         ("deck", SMALL, r"one B\*"),
-        ("open_solo", None, "must be set"),
+        ("open_solo", None, "must be set with roles_by=marks; allowed: true or false"),
     ],
 )
 def test_wrong_values_of_weihai(name: str, value: Any, allowed: str) -> None:
     with pytest.raises(RulesError, match=allowed) as caught:
         load_rules({"preset": "weihai", name: value})
     assert name in str(caught.value)
+
+
+JUNK = [None, "", "fate", "true", 0, 1, 7, -4, 2.5, True, [], {}, [1], ("R*",), 10**30, "\0"]
+
+
+@pytest.mark.parametrize("preset", ["qingdao", "shiwei", "weihai"])
+@pytest.mark.parametrize("name", OPTION_NAMES)
+def test_every_wrong_value_is_answered_with_the_option_and_what_is_allowed(
+    preset: str, name: str
+) -> None:
+    refused = 0
+    for value in JUNK:
+        try:
+            load_rules({"preset": preset, name: value})
+        except RulesError as error:
+            message = str(error)
+            assert repr(name) in message or f"{name}=" in message
+            words = (
+                "allowed: ",
+                "leave it out",
+                "exactly one R*",
+                "cards; it needs",
+                "must hold",
+                "unreadable",
+            )
+            assert any(word in message for word in words), message
+            assert "\n" not in message
+            assert len(message) < 300
+            refused += 1
+    assert refused >= 8
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_a_guess_may_not_take_a_shown_copy_from_the_emperor() -> None:
         hands[emperor, swap] += 1
         hands[other, kind] += 1
         hands[other, swap] -= 1
-        with pytest.raises(RecordError, match="copies of the called card"):
+        with pytest.raises(RecordError, match="the holder of R.* has too few copies"):
             View.of(engine, state, viewer).with_hidden(hands)
         return
     pytest.fail("no hand with a hidden role among the seeds")
