@@ -4,13 +4,15 @@ import json
 
 import pytest
 
-from tests.cli.running import lupai
+from tests.cli.running import PRESETS, lupai
 
 
 @pytest.mark.smoke
-def test_bench(tmp_path):
+@pytest.mark.parametrize("rules", PRESETS)
+def test_bench(tmp_path, rules):
     path = tmp_path / "bench.json"
-    done = lupai("bench", "--repeats", "2", "--seconds", "0.001", "--json", path)
+    words = ("--rules", rules, "--repeats", "2", "--seconds", "0.001", "--json", path)
+    done = lupai("bench", *words)
     assert (done.status, done.err) == (0, "")
     data = json.loads(path.read_text("utf-8"))
     names = [result["case"] for result in data["results"]]
@@ -24,3 +26,5 @@ def test_bench(tmp_path):
     assert all(name in done.out for name in names)
     assert {"processor", "cores", "python", "numpy", "lupai"} <= set(data["machine"])
     assert data["machine"]["processor"] in done.out
+    assert data["rules"] == rules
+    assert f"rules: {rules}\n" in done.out

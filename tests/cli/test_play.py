@@ -5,10 +5,14 @@ import re
 import pytest
 
 from lupai.agents.greedy import GreedyAgent
+from lupai.agents.random_agent import RandomAgent
 from lupai.envs import baohuang_v0
-from lupai.train.cli.play import read_choice
-from lupai.train.cli.table import SHOWN, shortlist
-from lupai.train.cli.words import TEXTS, VERBS, Words, flow, width
+from lupai.envs.actions import VERBS as ACTION_VERBS
+from lupai.envs.baohuang.state import PHASE_NAMES, Phase, Solo, State
+from lupai.envs.view import View
+from lupai.train.cli.play import read_choice, result
+from lupai.train.cli.table import SHOWN, shortlist, show_question, show_table
+from lupai.train.cli.words import PHASES, TEXTS, VERBS, Words, flow, width
 from tests.cli.running import lupai, process
 
 FIRST = b"1\n" * 600  # always the first move of the list
@@ -27,6 +31,96 @@ def test_a_whole_hand(against):
     assert [row[0] for row in rows] == list("01234")
     assert [row[1] != "" for row in rows] == [True] + [False] * 4
     assert sum(int(row[3]) for row in rows) == 0
+
+
+RULES = (
+    "shiwei", "weihai", "weihai;open_solo=false", "qingdao;guard_by=marked_small_joker",
+    "qingdao;grab=false",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_whole_hands_under_all_rules(rules, lang):
+    """With every key now and then; the second move of a list says yes, the first says no."""
+    script = b"?\nh\nm\n2\n1\n1\n" * 200
+    for seed in range(3):
+        words = ("--rules", rules, "--lang", lang, "--seed", str(seed), "--seat", str(seed))
+        done = lupai("play", *words, "--against", "random", stdin=script)
+        assert (done.status, done.err) == (0, "")
+        assert max(width(line) for line in done.out.splitlines()) <= 80
+        assert done.out.splitlines()[-1].endswith(f"--seed {seed}")
+        assert rules in done.out
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_every_phase_has_its_question(rules):
+    """In both languages, for whoever is asked; random players come into nearly every phase."""
+    env, seen = baohuang_v0.raw_env(rules), set()
+    agent = RandomAgent(3)
+    for seed in range(25):
+        env.reset(seed=seed)
+        while not env.terminations["player_0"] and env.infos["player_0"]["phase"] != "play":
+            view = env.view()
+            for language in ("en", "zh"):
+                words = Words(language)
+                assert show_question(view, words)
+                assert show_table(view, words)
+                assert all(words.move(move) for move in view.legal)
+                assert words.phase(view.phase)
+            seen.add(view.phase)
+            moves = [m for m in view.legal if m not in ("grab", "solo")]
+            env.step(view.action_of(agent.act(view) if seed % 2 else moves[-1 if seed % 3 else 0]))
+    assert len(seen) >= 2
+    assert "call" in seen or "abandon" in seen or "open" in seen
+
+
+def test_all_phases_and_verbs_have_words():
+    for phase in PHASE_NAMES:
+        assert phase in PHASES
+        if phase not in ("play", "over"):
+            assert f"ask_{phase}" in TEXTS
+    assert set(VERBS) == {*ACTION_VERBS, "call"}
+
+
+def test_tributes_are_told():
+    """What ceders laid to R* lies open on the table."""
+    env = baohuang_v0.raw_env("shiwei;grab=false")
+    env.reset(seed=2)
+    for _ in range(3):
+        env.step(env.action_of("cede"))
+    laid = [line for line in show_table(env.view(), Words("en")) if line.startswith("cards laid")]
+    assert len(laid) == 1
+    assert len(laid[0].partition(": ")[2].split()) == 2
+
+
+def test_a_secret_solo_is_told_apart():
+    engine = baohuang_v0.Engine("weihai")
+    state = State(1)
+    state.phase, state.actor, state.emperor, state.solo = Phase.PLAY, 0, 1, Solo.SECRET
+    state.identity_kind, state.identity_seat, state.marked_b, state.crown = 52, 1, 1, 1
+    texts = {
+        seat: " ".join(show_table(View.of(engine, state, seat), Words("en"))) for seat in (0, 1)
+    }
+    assert "alone" not in texts[0]
+    assert "you secretly play alone" in texts[1]
+    state.public, state.identity_seat = 1, -1
+    for seat in (0, 1):
+        text = " ".join(show_table(View.of(engine, state, seat), Words("en")))
+        assert "the emperor plays alone; it was a secret" in text
+
+
+def test_nobody_took_the_crown():
+    """The end of a hand without a lead, and of one that stopped early."""
+    roles = {"emperor": 2, "guard": None, "solo": None}
+    info = {"roles": roles, "finish": [], "scores": [3, 3, -12, 3, 3]}
+    text = "\n".join(result(info, 0, Words("en")))
+    assert "nobody took it" in text
+    assert "place" not in text
+    info = {"roles": roles, "finish": [4], "scores": [6, 6, -24, 6, 6]}
+    text = "\n".join(result(info, 0, Words("zh")))
+    assert text.count("未走完") == 4
+    assert "头科" in text
 
 
 def test_the_same_seed_is_the_same_hand():

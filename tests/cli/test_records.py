@@ -44,6 +44,20 @@ def test_record_then_verify(tmp_path):
     assert (done.status, done.out, done.err) == (0, "5 hands, 0 faults\n", "")
 
 
+@pytest.mark.parametrize("rules", ["shiwei", "weihai", "qingdao;guard_by=marked_small_joker"])
+def test_record_then_verify_under_all_presets(rules):
+    words = ("record", "--rules", rules, "--players", ",".join(MIXED), "--hands", "12")
+    done = lupai(*words, "--seed", "3", "-o", "-")
+    assert (done.status, done.err) == (0, "")
+    for line in done.out.splitlines():
+        record = json.loads(line)
+        env = baohuang_v0.raw_env(record["rules"])
+        env.reset(seed=record["seed"])
+        assert env.record()["hands"] == record["hands"] or record["redeals"]
+    assert lupai("verify", "-", stdin=done.out.encode()).out == "12 hands, 0 faults\n"
+    assert lupai(*words, "--seed", "3", "-o", "-").out == done.out
+
+
 @pytest.mark.smoke
 def test_hash_seeds_do_not_matter():
     words = ("record", "--players", ",".join(MIXED), "--hands", "4", "--seed", "0", "-o", "-")
@@ -119,7 +133,7 @@ class Bold:
 
 def test_env_writes_the_same_record(some, monkeypatch):
     """The log of many tables and the record of the env are written by different code."""
-    monkeypatch.setattr(records, "load", lambda name: Bold())
+    monkeypatch.setattr(records, "load", lambda *_: Bold())
     deck = ["R*", *["R"] * 3, *[f"{r}{s}" for r in "3579JKA2" for s in "sd" for _ in range(4)]]
     small = Engine({"preset": "qingdao", "deck": deck})
     hands = list(records.play_hands(small, ("bold",) * 5, 150, 1))
@@ -141,6 +155,22 @@ def test_env_writes_the_same_record(some, monkeypatch):
             env.step(action)
         assert env.record(record["players"]) == record
     assert len(seen) == 6
+
+
+@pytest.mark.parametrize("rules", ["shiwei;grab=false", "weihai;open_solo=false"])
+def test_env_writes_the_same_record_under_other_presets(rules):
+    env = baohuang_v0.raw_env(rules)
+    seen = set()
+    for record in records.play_hands(Engine(rules), MIXED, 12, 4):
+        env.reset(seed=record["seed"])
+        while (redeals := env.record()["redeals"]) < record["redeals"]:
+            while env.record()["redeals"] == redeals:
+                env.step(env.action_of("cede"))
+        for move in record["moves"]:
+            env.step(env.engine.read_move(env._state, 0, move.partition(" ")[2])[0])
+            seen.add("*" in move)
+        assert env.record(record["players"]) == record
+    assert seen == {True, False}
 
 
 def test_redeals_are_written_and_verified():
