@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from lupai.envs.baohuang.legal import Ints
 from lupai.envs.baohuang.rules import Rules
-from lupai.envs.baohuang.state import SEATS, Solo, State
+from lupai.envs.baohuang.state import SEATS, Said, Solo, State
 from lupai.envs.cards import KIND_B, KIND_R, KIND_TEXTS, NATURAL_RANKS, RANK_B, RANK_R
 from lupai.envs.errors import RecordError
 from lupai.envs.seats import NOBODY
@@ -84,7 +84,8 @@ def fill_hidden(
 
     Raises:
         RecordError: a guess that contradicts the own hand, the hand sizes, the cards still out,
-            or what was shown; names the table and the seat or card.
+            what was shown, or what an answer proves of B*; names the table and the seat or card.
+            (What a skipped forced call, an added card or a hand that goes on prove is not checked.)
     """
     n = len(masked)
     hands = np.asarray(hands, np.int8)
@@ -100,6 +101,8 @@ def fill_hidden(
     crown = masked.crown
     shown = masked.shown - masked.played[row, crown]
     _check(hands[row, crown] >= shown, "the holder of R* has too few copies of", KIND_TEXTS)
+    has_r = (hands[row, crown, KIND_R] > 0) | (masked.played[row, crown, KIND_R] > 0)
+    _check(has_r[:, None], "no R, and so no R*, with seat", crown[:, None])
 
     out = masked.copy()
     out.hands[:] = hands
@@ -129,6 +132,7 @@ def _check(good: Any, what: str, names: Any = None) -> None:
 
 def _fill_called(out: State) -> None:
     """Guard or secret solo from who holds the called card."""
+    _check_public_call(out)
     i = np.flatnonzero((out.identity_kind != NOBODY) & (out.public == 0))
     if not i.size:
         return
@@ -148,6 +152,21 @@ def _fill_called(out: State) -> None:
     out.identity_seat[i] = np.where(alone, emperor, guard)
 
 
+def _check_public_call(out: State) -> None:
+    """Where the role is public so is whose the four copies of the called card were."""
+    i = np.flatnonzero((out.identity_kind != NOBODY) & (out.public == 1))
+    if not i.size:
+        return
+    kind, guard = out.identity_kind[i], out.guard[i]
+    had = out.hands[i, :, kind] + out.played[i, :, kind]
+    row = np.arange(len(i))
+    _check(
+        (guard == NOBODY)[:, None] | (had[row, guard] == 1)[:, None],
+        "no copy of the called card with the guard, seat",
+        guard[:, None],
+    )
+
+
 def _fill_marks(out: State, viewer: Ints, marked_b: Ints | None) -> None:
     """Guard or secret solo from who was dealt B*."""
     row = np.arange(len(out))
@@ -163,6 +182,11 @@ def _fill_marks(out: State, viewer: Ints, marked_b: Ints | None) -> None:
     _check((held | ~secret)[:, None], "no B, and so no B*, with seat", guess[:, None])
     good = ~open_ | (guess != viewer)
     _check(good[:, None], "B* is not with the viewer, seat", guess[:, None])
+    opposed = (out.said[row, guess] >> Said.OPPOSE) & 1 == 1
+    _check(~(opposed & secret)[:, None], "B* is not with one who opposed, seat", guess[:, None])
+    gave_up = (out.said[row, out.emperor] >> Said.ABANDON) & 1 == 1
+    good = ~(gave_up & secret) | (guess == out.emperor)
+    _check(good[:, None], "B* is with the seat that gives up the crown, not with", guess[:, None])
     out.marked_b = guess
     i = np.flatnonzero(secret)
     alone = guess[i] == out.emperor[i]

@@ -114,10 +114,13 @@ def standing_text(state: State, table: int) -> str:
 def hand_texts(state: State, table: int, seat: int) -> list[str]:
     """Cards of a seat, ascending; the identity card carries the star while it differs."""
     cards = cards_of_counts(state.hands[table, seat])
+    kind = None
     if state.identity_seat[table] == seat:
         kind = KIND_TEXTS[int(state.identity_kind[table])]
-        if kind in cards:
-            cards[cards.index(kind)] += "*"
+    elif state.emperor[table] == NOBODY and state.marked_b[table] == seat:
+        kind = "B"  # 保, before the marks make roles
+    if kind in cards:
+        cards[cards.index(kind)] += "*"
     return cards
 
 

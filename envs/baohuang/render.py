@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ def wrap_cards(cards: Sequence[str], indent: str) -> list[str]:
     return [*lines, line] if line.strip() or not lines else lines
 
 
-def _header(state: State, rules: str) -> str:
+def _header(state: State, rules: str, note: str = "") -> list[str]:
     phase = PHASE_NAMES[state.phase[0]]
     text = f"Baohuang ({rules})  phase: {phase}"
     if state.redeals[0]:
@@ -42,7 +43,7 @@ def _header(state: State, rules: str) -> str:
         text += f"  called: {KIND_TEXTS[kind]}"
     if state.multiplier[0] > 1:
         text += f"  score x{state.multiplier[0]}"
-    return text
+    return textwrap.wrap(text + note, WIDTH, subsequent_indent="  ")  # rules may name a deck
 
 
 def _seat_line(state: State, seat: int, roles: list[str], me: int | None) -> str:
@@ -74,7 +75,7 @@ def _roles(state: State, viewer: int) -> list[str]:
 def render_view(view: View) -> str:
     """The table as its seat may see it, at most 80 columns wide, ASCII only."""
     state = view.state
-    lines = [_header(state, view.rules)]
+    lines = _header(state, view.rules)
     solo = Solo(int(state.solo[0]))
     if solo:
         lines.append(f"The emperor plays alone ({SOLO_NAMES[solo]}).")
@@ -91,7 +92,7 @@ def render_view(view: View) -> str:
 
 def render_gods_eye(state: State, rules: str) -> str:
     """WARNING: all hands and true roles."""
-    lines = [_header(state, rules) + "  [GOD'S EYE: all hands]"]
+    lines = _header(state, rules, "  [GOD'S EYE: all hands]")
     roles = ["-"] * SEATS
     if state.emperor[0] != NOBODY:
         roles = ["rebel"] * SEATS

@@ -9,7 +9,7 @@ from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import Solo, State
 from lupai.envs.cards import KIND_R, RANK_OF_KIND
 from lupai.envs.errors import RecordError
-from tests.envs.side_by_side import PRESETS, VIEWERS, Rules, hands, views, walk, with_deck
+from tests.envs.side_by_side import PRESETS, VIEWERS, Rules, hands, views, walk
 from tests.oracle.random_play import small_deck
 
 

@@ -11,9 +11,11 @@ import pytest
 from lupai.envs import baohuang_v0
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.rules import load_rules
-from lupai.envs.baohuang.state import State
+from lupai.envs.baohuang.state import Solo, State
+from lupai.envs.cards import KIND_R, KIND_TEXTS
 from lupai.envs.errors import RecordError
 from lupai.envs.view import View, Views
+from tests.envs.side_by_side import Rules, play, small
 from tests.oracle.random_play import biased_deal, biased_move
 
 DECK = Engine().rules.cards.counts
@@ -116,10 +118,109 @@ def test_a_guess_may_not_take_a_shown_copy_from_the_emperor() -> None:
         hands[emperor, swap] += 1
         hands[other, kind] += 1
         hands[other, swap] -= 1
-        with pytest.raises(RecordError, match="the holder of R.* has too few copies"):
+        with pytest.raises(RecordError, match=r"the holder of R\* has too few copies"):
             View.of(engine, state, viewer).with_hidden(hands)
         return
     pytest.fail("no hand with a hidden role among the seeds")
+
+
+def swapped(state: State, giver: int, kind: int, taker: int) -> np.ndarray:
+    """All hands, one copy of a kind changed against a card of another seat."""
+    hands: np.ndarray = state.hands[0].copy()
+    other = next(k for k in range(52) if hands[taker, k] and k != kind)
+    for seat, sign in ((giver, 1), (taker, -1)):
+        hands[seat, kind] -= sign
+        hands[seat, other] += sign
+    return hands
+
+
+def test_a_guess_leaves_the_crown_where_everybody_saw_it() -> None:
+    """R* is with its holder until he plays an R, in the calling too."""
+    deal = ["R* 3s 3h", "4s 4h 4d", "5s 5h 5d", "6s 6h 6d", "7s 7h 7d"]
+    engine, state = small(*deal)
+    with pytest.raises(RecordError, match=r"no R\*?, and so no R\*, with seat 0"):
+        View.of(engine, state, 4).with_hidden(swapped(state, 0, KIND_R, 1))
+
+
+CALL = ["R* 9c 9c 9c", "9c 4h 4d 4c", "5s 5h 5d 5c", "6s 6h 6d 6c", "7s 7h 7d 7c"]
+DECLINED = [f"{seat} decline" for seat in (0, 4, 3, 2, 1)]
+
+
+@pytest.mark.parametrize("preset", ["qingdao", "shiwei"])
+def test_a_guess_leaves_the_identity_card_with_the_guard_who_declared(preset: str) -> None:
+    """Else a guard without his 特画 would hold -1 of it."""
+    deal = [cards + f" {r}s" for cards, r in zip(CALL, "TJQKA", strict=True)]
+    engine, state = small(*deal, rules=preset)
+    play(engine, state, *DECLINED, "0 call 9c", "1 declare")
+    view = View.of(engine, state, 4)
+    assert view.with_hidden(state.hands[0]).guard[0] == 1
+    with pytest.raises(RecordError, match="no copy of the called card with the guard, seat 1"):
+        view.with_hidden(swapped(state, 1, KIND_TEXTS.index("9c"), 2))
+
+
+@pytest.mark.parametrize(
+    ("rules", "asked"),
+    [("weihai", "solo"), ({"preset": "shiwei", "guard_by": "marked_small_joker"}, "grab")],
+)
+def test_a_seat_sees_its_mark_before_there_are_roles(rules: Rules | str, asked: str) -> None:
+    """Who decides about `solo` or `grab` must see 保 in the text of his hand, and nobody else."""
+    engine, state = small(*MARKS, rules=rules)
+    views = [View.of(engine, state, seat) for seat in range(5)]
+    assert views[0].phase == asked
+    assert [view.hand.count("B*") for view in views] == [0, 1, 0, 0, 0]
+    assert [view.hand.count("B") for view in views] == [1, 0, 1, 1, 0]
+    texts = [str(view) for view in views]  # the rules on top name the whole deck
+    assert ["B*" in text.split("Your hand")[1] for text in texts] == [s == 1 for s in range(5)]
+    assert max(len(line) for text in texts for line in text.splitlines()) <= 80
+    god = engine.render_gods_eye(state)
+    assert "GOD'S EYE" in " ".join(god.split())
+    assert max(map(len, god.splitlines())) <= 80
+    play(engine, state, "0 solo" if asked == "solo" else "0 grab")
+    assert View.of(engine, state, 1).hand.count("B") == 1  # the marks have lost their meaning
+
+
+MARKS = ["R* B 3s", "B* 4h 4d", "B 5h 5d", "B 6h 6d", "7s 7h 7d"]
+BOTH = ["R* B* 3s", "B 4h 4d", "B 5h 5d", "B 6h 6d", "7s 7h 7d"]
+UP = [f"{seat} decline" for seat in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("deal", "moves", "guess", "message"),
+    [
+        (MARKS, [], 4, "B\\* is not with the viewer"),
+        (MARKS, [*UP, "0 keep"], 5, None),
+        (MARKS, [*UP, "0 keep"], 0, None),
+        (
+            MARKS,
+            [*UP, "0 keep", "1 silent", "2 silent", "3 silent", "4 silent", "1 silent", "2 oppose"],
+            2,
+            "not with one who opposed, seat 2",
+        ),
+        (BOTH, [*UP, "0 abandon", "2 refuse"], 1, "the seat that gives up the crown, not with 1"),
+        (BOTH, [*UP, "0 abandon", "2 refuse"], 0, None),
+    ],
+)
+def test_guesses_of_who_was_dealt_the_mark(
+    deal: list[str], moves: list[str], guess: int, message: str | None
+) -> None:
+    """What `oppose` and `abandon` prove binds a guess."""
+    engine, state = small(*deal, rules="weihai")
+    play(engine, state, *moves)
+    view = View.of(engine, state, 4)
+    holder = int(state.marked_b[0])
+    if message is None:
+        marked = holder if guess == 5 else guess
+        filled = view.with_hidden(state.hands[0], marked)
+        assert filled.marked_b[0] == marked
+        if state.emperor[0] == marked:
+            assert (filled.guard[0], filled.solo[0]) == (-1, Solo.SECRET)
+        else:
+            assert filled.guard[0] == marked
+        with pytest.raises(RecordError, match="the holder of B\\* is to be guessed"):
+            view.with_hidden(state.hands[0])
+    else:
+        with pytest.raises(RecordError, match=message):
+            view.with_hidden(state.hands[0], guess)
 
 
 def test_a_batch_of_views_equals_single_views() -> None:
