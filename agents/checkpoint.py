@@ -236,7 +236,7 @@ def load_agent(
     except LupaiError as error:
         raise CheckpointError(f"{place / CARD_FILE}: {error}") from None
     wanted = (
-        ("rules", card.rules, str(engine.rules), "it plays only what it was trained for"),
+        ("rules", card.rules, str(engine.rules), "it plays only the rules it was trained under"),
         ("action_layout", card.action_layout, engine.actions.hash, _OTHER_VERSION),
         (
             "observation_layout",

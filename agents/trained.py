@@ -97,7 +97,7 @@ class CheckpointAgent:
         if str(engine.rules) != self.card.rules:
             raise RulesError(
                 f"agent {self.name!r} was trained under rules {self.card.rules!r} and is asked "
-                f"under {str(engine.rules)!r}: it plays only what it was trained for"
+                f"under {str(engine.rules)!r}: it plays only the rules it was trained under"
             )
         self._checked = engine.rules
 

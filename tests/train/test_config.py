@@ -74,7 +74,7 @@ def test_rules_may_be_a_string_or_options():
         ({"name": "a", "stop": {}}, [], ["stop", "minutes, steps or both"]),
         ({**SMALL, "name": "../up"}, [], ["name", "'../up'"]),
         ({**SMALL, "rules": "qingdoa"}, [], ["rules", "qingdoa", "qingdao"]),
-        ({**SMALL, "rules": "weihai"}, [], ["rules", "not built yet"]),
+        ({**SMALL, "rules": "weihai;grab=true"}, [], ["rules", "grab", "no meaning"]),
         ({**SMALL, "rules": 5}, [], ["rules", "5"]),
         ({**SMALL, "ppo": 5}, [], ["ppo", "5"]),
         (SMALL, ["ppo.lr=0"], ["override 'ppo.lr=0'", "greater than 0"]),
