@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import copy
+import functools
+import json
 import pickle
 import random
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,8 +21,11 @@ from lupai.envs.aec import CardGameEnv
 from lupai.envs.errors import IllegalMoveError, LupaiError, RulesError, SeedError
 from lupai.envs.records import dump_record, load_record, verify_record
 from tests.oracle.qingdao import play_record
+from tests.oracle.random_play import biased_deal, biased_move, small_deck
 
 AGENTS = [f"player_{seat}" for seat in range(5)]
+PRESETS = ("qingdao", "shiwei", "weihai")
+JOKER = {"preset": "shiwei", "guard_by": "marked_small_joker"}
 
 
 def play_out(env: Any, rng: np.random.Generator, seed: int | None = None) -> dict[str, float]:
@@ -34,9 +40,9 @@ def play_out(env: Any, rng: np.random.Generator, seed: int | None = None) -> dic
     return paid
 
 
-def some_way_in(seed: int, moves: int) -> CardGameEnv:
+def some_way_in(seed: int, moves: int, rules: Any = "qingdao") -> CardGameEnv:
     """A raw environment after some random moves."""
-    env = baohuang_v0.raw_env(render_mode="ansi")
+    env = baohuang_v0.raw_env(rules, render_mode="ansi")
     env.reset(seed=seed)
     rng = random.Random(seed)
     for _ in range(moves):
@@ -47,17 +53,19 @@ def some_way_in(seed: int, moves: int) -> CardGameEnv:
 
 
 @pytest.mark.smoke
-def test_api_test_of_pettingzoo() -> None:
+@pytest.mark.parametrize("rules", PRESETS)
+def test_api_test_of_pettingzoo(rules: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        api_test(baohuang_v0.env(), num_cycles=1000)
-        api_test(baohuang_v0.raw_env(), num_cycles=1000)
+        api_test(baohuang_v0.env(rules), num_cycles=1000)
+        api_test(baohuang_v0.raw_env(rules), num_cycles=1000)
 
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("cycles", [500])
-def test_seed_test_of_pettingzoo(cycles: int) -> None:
-    seed_test(baohuang_v0.env, num_cycles=cycles)
+@pytest.mark.parametrize("rules", PRESETS)
+def test_seed_test_of_pettingzoo(rules: str, cycles: int) -> None:
+    seed_test(functools.partial(baohuang_v0.env, rules), num_cycles=cycles)
 
 
 def test_seed_0_is_a_seed() -> None:
@@ -104,10 +112,11 @@ def test_a_bad_seed_is_refused(seed: Any) -> None:
         env.reset(seed=seed)
 
 
-def test_every_seat_gets_its_whole_score_once_whoever_acts_last() -> None:
-    env = baohuang_v0.env()
+@pytest.mark.parametrize("rules", PRESETS)
+def test_every_seat_gets_its_whole_score_once_whoever_acts_last(rules: str) -> None:
+    env = baohuang_v0.env(rules)
     rng = np.random.default_rng(1)
-    for seed in range(12):
+    for seed in range(12 if rules == "qingdao" else 6):
         paid = play_out(env, rng, seed)
         record = env.unwrapped.record()
         assert list(paid.values()) == record["scores"] == play_record(record).scores
@@ -115,9 +124,10 @@ def test_every_seat_gets_its_whole_score_once_whoever_acts_last() -> None:
         assert env.agents == []
 
 
-def test_all_five_end_together_and_a_finished_seat_is_never_asked() -> None:
-    for seed in range(8):
-        env = some_way_in(seed, 0)
+@pytest.mark.parametrize("rules", PRESETS)
+def test_all_five_end_together_and_a_finished_seat_is_never_asked(rules: str) -> None:
+    for seed in range(8 if rules == "qingdao" else 5):
+        env = some_way_in(seed, 0, rules)
         rng = random.Random(seed)
         while not env.terminations["player_0"]:
             assert env.agents == AGENTS
@@ -131,7 +141,9 @@ def test_all_five_end_together_and_a_finished_seat_is_never_asked() -> None:
         assert len(env.terminations) == 5
         assert not any(env.truncations.values())
         info = env.infos["player_3"]
-        assert sorted(info["finish"]) == [0, 1, 2, 3, 4]
+        assert len(set(info["finish"])) == len(info["finish"])
+        if rules == "qingdao":
+            assert sorted(info["finish"]) == [0, 1, 2, 3, 4]
         assert info["phase"] == "over"
         assert [env.rewards[a] for a in AGENTS] == info["scores"]
 
@@ -218,6 +230,127 @@ def test_copies_in_the_middle_of_a_hand_are_equal_and_independent(clone: Any, ma
     moves(env, 700, random.Random(1))
     assert env.unwrapped.record() == twin.unwrapped.record()
     assert env.agent_selection == twin.agent_selection
+
+
+TABLES: dict[str, tuple[Any, set[str]]] = {
+    "qingdao": ("qingdao", {"grab", "call", "forced_call", "declare", "play"}),
+    "shiwei": ("shiwei", {"grab", "call", "forced_call", "declare", "play"}),
+    "weihai": (
+        "weihai",
+        {"solo", "solo_ti", "abandon", "offer", "declare", "oppose", "niu", "ti", "play"},
+    ),
+    "joker": (JOKER, {"grab", "open", "declare", "play"}),
+}
+
+
+def in_every_phase(rules: Any, phases: set[str], clones: int = 2) -> Iterator[CardGameEnv]:
+    """Small hands at random, stopped some times in each phase, and once at the end."""
+    left = dict.fromkeys((*phases, "over"), clones)
+    for seed in range(300):
+        rng = random.Random(seed)
+        options = {"preset": rules} if isinstance(rules, str) else dict(rules)
+        options["deck"] = small_deck(rng, options)
+        hands, start = biased_deal(rng, rules=options)
+        env = baohuang_v0.raw_env(options, render_mode="ansi")
+        env.reset(seed=seed)  # so that there is a running seed as well
+        env.reset(options={"hands": [" ".join(hand) for hand in hands], "start": start})
+        over = False
+        while not over:
+            over = env.terminations["player_0"]
+            phase = env.infos["player_0"]["phase"]
+            assert phase in left
+            if left[phase]:
+                left[phase] -= 1
+                yield env
+            if not over:
+                env.step(env.action_of(biased_move(env.legal_moves(), rng)))
+        if not any(left.values()):
+            return
+    pytest.fail(f"phases that never came: {left}")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_copies_in_every_phase_are_equal_and_independent(table: str) -> None:
+    """deepcopy and pickle, in each phase: the same to the last byte, then on by themselves."""
+    for env in in_every_phase(*TABLES[table]):
+        before = everything(env)
+        for clone in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+            assert everything(clone) == before
+            for _ in range(12):
+                if clone.terminations["player_0"]:
+                    clone.reset()
+                clone.step(clone.action_of(clone.legal_moves()[-1]))
+            assert everything(env) == before
+
+
+def everything(env: CardGameEnv) -> tuple[Any, ...]:
+    """All that an environment says."""
+    views = [
+        (obs["observation"].tobytes(), obs["action_mask"].tobytes(), str(env.view(agent)))
+        for agent in AGENTS
+        for obs in (env.observe(agent),)
+    ]
+    return (
+        env.agent_selection, views, env.infos, env.rewards, env.terminations, env.record(),
+        env.legal_moves(), env.state().tobytes(),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_phases_have_names_in_info_and_observation(table: str) -> None:
+    """The one-hot of `phase` is the info's word, for everybody, in each phase."""
+    rules, phases = TABLES[table]
+    seen = set()
+    for env in in_every_phase(rules, phases, clones=1):
+        layout = env.engine.observation_layout
+        for agent in AGENTS:
+            name = env.infos[agent]["phase"]
+            one_hot = layout.section(env.observe(agent)["observation"], "phase")
+            assert one_hot.tolist() == [int(phase == name) for phase in env.engine.phases]
+            assert env.view(agent).phase == name
+            seen.add(name)
+            assert env.observation_space(agent).contains(env.observe(agent))
+        assert env.state_space.contains(env.state())
+    assert seen == phases | {"over"}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_info_at_the_end(table: str) -> None:
+    """Roles, finish, scores and the multiplier, as the oracle has them; before that none of it."""
+    rules = TABLES[table][0]
+    multipliers, ends, redeals = set(), set(), 0
+    for seed in range(50):
+        rng = random.Random(seed)
+        options = {"preset": rules} if isinstance(rules, str) else dict(rules)
+        options["deck"] = small_deck(rng, options)
+        env = baohuang_v0.env(options)
+        if seed % 5:
+            hands, start = biased_deal(rng, rules=options)
+            env.reset(options={"hands": [" ".join(hand) for hand in hands], "start": start})
+        else:
+            env.reset(seed=seed)
+        raw = env.unwrapped
+        while not env.terminations["player_0"]:
+            assert all(set(env.infos[a]) == {"rules", "phase", "redeals"} for a in AGENTS)
+            env.step(raw.action_of(biased_move(raw.legal_moves(), rng)))
+        record = raw.record()
+        oracle = play_record(record)
+        roles = {"emperor": oracle.emperor, "guard": oracle.guard, "solo": oracle.solo}
+        for agent in AGENTS:
+            info = env.infos[agent]
+            assert info == {
+                "rules": str(raw.engine.rules), "phase": "over", "redeals": record["redeals"],
+                "roles": roles, "finish": oracle.finish, "scores": oracle.scores,
+                "multiplier": oracle.multiplier,
+            }  # fmt: skip
+            assert json.loads(json.dumps(info)) == info
+            assert env.rewards[agent] == info["scores"][AGENTS.index(agent)]
+        redeals += record["redeals"]
+        multipliers.add(oracle.multiplier)
+        ends.add(oracle.solo or ("guard" if oracle.guard is not None else "nobody"))
+    assert multipliers == ({1, 2, 4, 8} if table == "weihai" else {1, 2})
+    assert {"guard", "secret", "open"} <= ends
+    assert redeals or table in ("weihai", "joker")  # there nothing is ever void
 
 
 def test_an_illegal_action_raises_and_changes_nothing_in_raw_env() -> None:
@@ -320,10 +453,11 @@ def test_render_modes(capsys: pytest.CaptureFixture[str]) -> None:
     assert silent.render() is None
 
 
-def test_records_of_random_hands_are_possible_hands_for_engine_and_oracle() -> None:
-    env = baohuang_v0.env()
+@pytest.mark.parametrize("rules", PRESETS)
+def test_records_of_random_hands_are_possible_hands_for_engine_and_oracle(rules: str) -> None:
+    env = baohuang_v0.env(rules)
     rng = np.random.default_rng(5)
-    for seed in range(6):
+    for seed in range(6 if rules == "qingdao" else 3):
         play_out(env, rng, seed)
         record = load_record(dump_record(env.unwrapped.record()))
         assert verify_record(record) == []
@@ -332,8 +466,9 @@ def test_records_of_random_hands_are_possible_hands_for_engine_and_oracle() -> N
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-def test_10_000_random_hands() -> None:
-    env = baohuang_v0.env()
+@pytest.mark.parametrize("rules", PRESETS)
+def test_10_000_random_hands(rules: str) -> None:
+    env = baohuang_v0.env(rules)
     rng = np.random.default_rng(10)
     for hand in range(10_000):
         paid = play_out(env, rng, 0 if hand == 0 else None)
