@@ -19,6 +19,8 @@ from lupai.agents.network import (
 )
 from lupai.agents.streams import lane_draws, own_generator
 from lupai.envs.actions import ACTIONS, VERB_ID
+from lupai.envs.errors import RulesError
+from lupai.envs.game import Game
 from lupai.envs.view import View, Views
 
 __all__ = ["CheckpointAgent", "idle_rows"]
@@ -53,6 +55,7 @@ class CheckpointAgent:
         self.card = card
         self.name = name
         self.sample = sample
+        self._engine: object = None
         self.reset(seed)
 
     def reset(self, seed: int | None = None) -> None:
@@ -61,14 +64,20 @@ class CheckpointAgent:
         self._generator = own_generator(self._seed)
 
     def act(self, view: View) -> str:
-        """One move in the notation of the records."""
+        """One move in the notation of the records.
+
+        Raises:
+            RulesError: the table plays by other rules than the agent was trained under.
+        """
+        self._check(view.engine)
         ids = view.legal_ids.astype(np.int64)
         offsets = np.array([0, len(ids)], dtype=np.int64)
         chosen = self._choose(view.observation[None], ids, offsets, self._draw(1))
         return view.move_of(int(chosen[0]))
 
     def act_batch(self, views: Views) -> I32:
-        """Action ids ``[N] int32`` for N decisions at once."""
+        """Action ids ``[N] int32`` for N decisions at once; errors as :meth:`act`."""
+        self._check(views.engine)
         ids, offsets = views.legal.ids()
         return self._choose(
             views.observation, ids.astype(np.int64), offsets, self._draw(len(views))
@@ -76,6 +85,7 @@ class CheckpointAgent:
 
     def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
         """The same; the draw is the one of the lane and the number of the move."""
+        self._check(views.engine)
         ids, offsets = views.legal.ids()
         draws = None
         if self.sample:
@@ -84,6 +94,16 @@ class CheckpointAgent:
                 self._seed, lanes, (views.state.redeals.astype(np.int64) << 20) + moves
             )
         return self._choose(views.observation, ids.astype(np.int64), offsets, draws)
+
+    def _check(self, engine: Game) -> None:
+        if engine is self._engine:
+            return
+        if str(engine.rules) != self.card.rules:
+            raise RulesError(
+                f"agent {self.name!r} was trained under rules {self.card.rules!r}; this table "
+                f"plays {str(engine.rules)!r}"
+            )
+        self._engine = engine
 
     def _draw(self, count: int) -> npt.NDArray[np.float64] | None:
         return self._generator.random(count) if self.sample else None
