@@ -1,7 +1,7 @@
 """The YAML file of a training run: what may stand in it, and clear errors for what may not.
 
-One file holds everything about a run: rules, network, PPO, workers, when to stop, and how the
-result is measured. Any value can be overridden on the command line by ``key=value`` with dots,
+One file holds everything about a run: rules, network, PPO, workers and when to stop.
+Any value can be overridden on the command line by ``key=value`` with dots,
 ``ppo.lr=1e-4``; the value is read as YAML. Neither torch nor Ray is needed to read a config.
 """
 
@@ -23,14 +23,11 @@ from lupai.envs.errors import LupaiError, RulesError
 
 __all__ = [
     "ConfigError",
-    "EvaluationConfig",
     "TrainConfig",
     "dump_config",
     "load_config",
     "parse_config",
 ]
-
-Format = Literal["seat", "emperor_camp", "rebel_camp"]
 
 
 class ConfigError(LupaiError):
@@ -131,17 +128,6 @@ class CheckpointSection(_Section):
     keep: int = Field(3, ge=1, description="newest checkpoints that stay")
 
 
-class EvaluationConfig(_Section):
-    """How the trained agent is measured; see lupai.train.evaluate."""
-
-    hands: int = Field(1000, ge=1, description="hands per format and opponent, at least")
-    opponents: tuple[str, ...] = Field(("random",), min_length=1, description="agents to meet")
-    formats: tuple[Format, ...] = Field(
-        ("seat", "emperor_camp", "rebel_camp"), min_length=1, description="who sits where"
-    )
-    seed: int = Field(1, ge=0, lt=1 << 63, description="seed of deals and agents")
-
-
 class TrainConfig(_Section):
     """A whole training run."""
 
@@ -158,7 +144,6 @@ class TrainConfig(_Section):
     workers: WorkersSection = WorkersSection()
     stop: StopSection
     checkpoint: CheckpointSection = CheckpointSection()
-    evaluation: EvaluationConfig = EvaluationConfig()
 
     @field_validator("rules")
     @classmethod

@@ -168,7 +168,7 @@ def _row(result: dict[str, Any], progress: Progress, seconds: float) -> dict[str
     from lupai.train.rllib.runner import POLICY
 
     played, learned = result["env_runners"], result["learners"][POLICY]
-    steps, hands = int(played["num_env_steps_sampled"]), int(played.get("num_episodes", 0))
+    steps, hands = int(played["num_env_steps_sampled"]), _count(played.get("num_episodes"))
     progress.iteration += 1
     progress.steps += steps
     progress.hands += hands
@@ -200,6 +200,11 @@ def _row(result: dict[str, Any], progress: Progress, seconds: float) -> dict[str
         row[name] = learned.get(key)
     kept = {k: v for k, v in row.items() if v is not None and v == v}
     return {k: v if isinstance(v, int) else round(float(v), 6) for k, v in kept.items()}
+
+
+def _count(value: Any) -> int:
+    """RLlib's own runner sums to NaN where some runner finished no game."""
+    return 0 if value is None or value != value else int(value)
 
 
 def _postfix(row: dict[str, float]) -> str:

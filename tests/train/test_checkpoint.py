@@ -16,6 +16,7 @@ from lupai.agents.checkpoint import CheckpointError, find_agent, load_agent  # n
 from lupai.agents.network import move_table  # noqa: E402
 from lupai.envs.actions import VERB_ID  # noqa: E402
 from lupai.envs.baohuang.engine import Engine  # noqa: E402
+from lupai.envs.errors import RulesError  # noqa: E402
 from lupai.envs.view import View, Views  # noqa: E402
 from tests.tiny_agent import save_tiny_agent  # noqa: E402
 
@@ -164,6 +165,16 @@ def test_other_rules_than_asked_for_are_refused(folder):
     refuse(folder, "rules", "qingdao;deck", "it was trained under", rules="qingdao")
     edit(folder, rules="qingdoa")
     refuse(folder, "qingdoa", "qingdao")
+
+
+def test_it_refuses_a_table_with_other_rules(folder):
+    agent = load_agent(folder)
+    engine = Engine("qingdao;deck=3s 3h 4s 4h 5s 5h 6s 6h 7s 7h R*")
+    state = engine.reset([1])
+    with pytest.raises(RulesError, match="trained under rules 'qingdao'; this table plays"):
+        agent.act(View.of(engine, state, int(state.actor[0])))
+    with pytest.raises(RulesError, match="'tiny'"):
+        agent.act_batch(Views(engine, state, state.actor))
 
 
 @pytest.mark.parametrize(

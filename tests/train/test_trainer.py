@@ -18,6 +18,7 @@ import pytest
 pytest.importorskip("ray")
 
 import lupai.agents
+from lupai.train import trainer
 from lupai.train.run_folder import Progress, prepare
 from lupai.train.trainer import TrainingError, resume, run
 from tests.train.conftest import TINY, tiny
@@ -150,6 +151,15 @@ def test_old_checkpoints_go(ray_session, tmp_path):
     assert sorted(p.name for p in (folder / "checkpoints").iterdir()) == ["000003", "000004"]
 
 
+def test_two_runners_count_hands_even_where_one_finished_none(ray_session, tmp_path):
+    config = tiny(runs=str(tmp_path), workers={"runners": 2}, stop={"steps": 512 * 6})
+    rows = lines(run(config, out=io.StringIO()))
+    assert [row["steps"] for row in rows] == [512 * i for i in range(1, 7)]
+    hands = [row["hands"] for row in rows]
+    assert hands == sorted(hands)
+    assert trainer._count(float("nan")) == trainer._count(None) == 0
+
+
 SCRIPT = """
 import json, sys
 from lupai.train.config import parse_config
@@ -180,7 +190,7 @@ def test_a_signal_saves_ends_and_leaves_nothing(tmp_path, number):
         **TINY,
         "runs": str(tmp_path / "runs"),
         "stop": {"minutes": 10},
-        "workers": {"runners": int(number == signal.SIGTERM), "envs_per_runner": 8},
+        "workers": {"runners": 1, "envs_per_runner": 8},
     }
     scratch = Path(tempfile.mkdtemp(prefix="l"))  # short: Ray's sockets lie below it
     env = {**os.environ, "TMPDIR": str(scratch), "HOME": str(tmp_path)}
@@ -190,6 +200,7 @@ def test_a_signal_saves_ends_and_leaves_nothing(tmp_path, number):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
     metrics = tmp_path / "runs" / "tiny" / "metrics.jsonl"
     try:
@@ -199,7 +210,10 @@ def test_a_signal_saves_ends_and_leaves_nothing(tmp_path, number):
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.2)
         assert processes_naming(str(scratch))  # Ray's
-        process.send_signal(number)
+        if number == signal.SIGINT:  # Ctrl-C reaches the whole group, Ray's processes too
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
         out, err = process.communicate(timeout=90)
     finally:
         process.kill()

@@ -102,7 +102,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
                 self._log(hand_end, self._decisions.pop(hand))
                 ended[hand] = hand_end
                 self._hands[hand_end.table] = self._open_hand()
-        self._count(steps * len(tables))
+        self._count(steps * len(tables), len(ended))
         return self._episodes(games, ended)
 
     def _episodes(
@@ -144,10 +144,11 @@ class BatchEnvRunner(MultiAgentEnvRunner):
 
     def _log(self, end: Finished, decisions: int) -> None:
         log_hand(self.metrics, end.roles.tolist(), end.scores.tolist(), decisions)
-        self.metrics.log_value(NUM_EPISODES, 1, reduce="sum")
-        self.metrics.log_value(NUM_EPISODES_LIFETIME, 1, reduce="lifetime_sum")
 
-    def _count(self, steps: int) -> None:
+    def _count(self, steps: int, hands: int) -> None:
+        # Also when it is 0: RLlib sums what some runners did not log to NaN.
+        self.metrics.log_value(NUM_EPISODES, hands, reduce="sum")
+        self.metrics.log_value(NUM_EPISODES_LIFETIME, hands, reduce="lifetime_sum")
         self.metrics.log_value(NUM_ENV_STEPS_SAMPLED, steps, reduce="sum")
         self.metrics.log_value(
             NUM_ENV_STEPS_SAMPLED_LIFETIME, steps, reduce="lifetime_sum", with_throughput=True
