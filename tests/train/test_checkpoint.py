@@ -171,7 +171,7 @@ def test_it_refuses_a_table_with_other_rules(folder):
     agent = load_agent(folder)
     engine = Engine("qingdao;deck=3s 3h 4s 4h 5s 5h 6s 6h 7s 7h R*")
     state = engine.reset([1])
-    with pytest.raises(RulesError, match="trained under rules 'qingdao'; this table plays"):
+    with pytest.raises(RulesError, match="trained under rules 'qingdao' and is asked"):
         agent.act(View.of(engine, state, int(state.actor[0])))
     with pytest.raises(RulesError, match="'tiny'"):
         agent.act_batch(Views(engine, state, state.actor))
