@@ -27,7 +27,7 @@ printed first for one table is the string that all other commands take and write
 ABOUT: Final = {
     "qingdao": "青岛保皇: a called card makes the guard",
     "shiwei": "侍卫: the same, and the guard's card becomes 特画, above R",
-    "weihai": "威海保皇: marked jokers make emperor and guard; votes double the score",
+    "weihai": "威海保皇: marked jokers make emperor and guard; votes double",
 }
 NONE: Final = "-"  # an option without meaning
 _NAME, _VALUE = 21, 14
