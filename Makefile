@@ -17,7 +17,7 @@ help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
 
 train: $(VENV)/.installed ## install, train the small recipe, print its table (leaves runs/quick)
-	$(BIN)/lupai train configs/qingdao_quick.yaml
+	$(BIN)/lupai train configs/qingdao_quick.yaml --replace
 	$(BIN)/lupai evaluate runs/quick --against random,greedy
 
 test: $(VENV)/.installed ## the tests, without the soak ones
@@ -31,7 +31,7 @@ check: $(VENV)/.installed ## lint, format, types, then the tests
 	$(MAKE) test
 
 soak: $(VENV)/.installed ## the full counts: minutes to hours
-	$(BIN)/pytest -m soak --timeout 0
+	$(BIN)/pytest -m soak --timeout 0 -n 2 --dist load -s
 
 clean: ## remove builds and caches; .venv and runs stay
 	rm -rf build dist *.egg-info .typing .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov

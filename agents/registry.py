@@ -41,6 +41,8 @@ def load(name: str | os.PathLike[str], rules: str | None = None) -> Agent:
             f"agent {text!r}: no such agent and no such folder; agents: {', '.join(AGENTS)}, or "
             f"the folder of a run, such as runs/quick"
         )
+    # More threads make single decisions slower, and many times so on a machine that is not idle.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         from lupai.agents.checkpoint import load_agent
     except ModuleNotFoundError as error:

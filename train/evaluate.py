@@ -25,7 +25,8 @@ import math
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -136,6 +137,8 @@ def evaluate(
     from tqdm import tqdm
 
     engine, start = Engine(rules), time.monotonic()
+    # With more threads torch is many times slower as soon as another process runs beside it.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     me = _load(agent, str(engine.rules))
     plans = [_plan(name, hands, engine.seats) for name in formats]
     total = sum(len(p.deals) for p in plans) * len(opponents)
@@ -149,7 +152,8 @@ def evaluate(
             for plan in plans:
                 me.reset(_word(seed, _AGENT))
                 them.reset(_word(seed, _OPPONENT))
-                scores = _play(engine, plan, me, them, seed, bar)
+                with _threads():
+                    scores = _play(engine, plan, me, them, seed, bar)
                 by_deal[plan.format] = _deal_means(plan, scores)
                 matches.append(_match(plan, described[-1]["name"], scores, by_deal[plan.format]))
             if "emperor_camp" in by_deal and "rebel_camp" in by_deal:
@@ -373,6 +377,21 @@ def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 def _load(agent: Any, rules: str) -> Agent:
     return lupai.agents.load(agent, rules) if isinstance(agent, str | os.PathLike) else agent
+
+
+@contextmanager
+def _threads() -> Iterator[None]:
+    """As many torch threads as OMP_NUM_THREADS says, also where torch was imported before us."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _describe(agent: Any, source: Any) -> dict[str, Any]:
