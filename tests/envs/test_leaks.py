@@ -2,9 +2,9 @@
 
 At every decision the cards and the secret role are dealt anew, consistently with all that was
 public, and everything that the acting seat (and another one) can see must be the same bytes:
-observation, mask, info, ansi view, history. Once with the engine's state changed in place, once by
-replaying the whole hand from the other deal through a fresh environment, which also covers the
-order of questions.
+observation, mask, info, ansi view, history, masked state. Once with the engine's state changed in
+place, once by replaying the whole hand from the other deal through a fresh environment, which also
+covers the order of questions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.envs.redeal import Story, World
 from tests.envs.side_by_side import PRESETS, Rules, special_seat, with_deck
 from tests.oracle.random_play import biased_deal, biased_move, random_rules, small_deck
 
-Seen = tuple[bytes, bytes, str, str, tuple[str, ...]]
+Seen = tuple[bytes, bytes, str, str, tuple[str, ...], bytes]
 
 JOKER: Rules = {"preset": "shiwei", "guard_by": "marked_small_joker"}
 TABLES: dict[str, Rules] = {preset: {"preset": preset} for preset in PRESETS} | {"joker": JOKER}
@@ -42,13 +42,14 @@ EXPECTED = {
 def seen(env: CardGameEnv, agent: str) -> Seen:
     """Everything one agent can observe."""
     obs = env.observe(agent)
-    text = str(env.view(agent))
+    view = env.view(agent)
     return (
         obs["observation"].tobytes(),
         obs["action_mask"].tobytes(),
         repr(env.infos[agent]),
-        text,
-        env.view(agent).history,
+        str(view),
+        view.history,
+        b"".join(array.tobytes() for array in vars(view.state).values()),  # what agents get
     )
 
 

@@ -1,6 +1,7 @@
 """Faults that a climbing-game environment can have, as edits of the source.
 
-The list is that of 26 faults of which PettingZoo's own tests notice eight for sure. Each edit
+`FAULTS` is a list of 26 of which PettingZoo's own tests notice eight for sure; `RULE_FAULTS` are
+mistakes in single rules of the presets and options, and leaks of what they keep secret. Each edit
 names a file, a text that stands in it exactly once, what to put in its place, and the test file
 that should notice first.
 """
@@ -15,6 +16,12 @@ SEEN = "envs/baohuang/observation.py"
 T_AEC = "tests/envs/test_aec.py"
 T_ORACLE = "tests/envs/test_oracle_agreement.py"
 T_LEAKS = "tests/envs/test_leaks.py"
+T_OPTIONS = "tests/envs/test_oracle_agreement.py::test_option_combinations"
+T_SCORES = "tests/envs/test_scoring.py"
+LEGAL = "envs/baohuang/legal.py"
+ROLES = "envs/baohuang/roles.py"
+MARKS = "envs/baohuang/marks.py"
+HIDDEN = "envs/baohuang/hidden.py"
 
 
 @dataclass(frozen=True)
@@ -112,5 +119,50 @@ FAULTS = (
            "self._history: list[str] = []",
            "self._history: list[str] = getattr(self, '_history', [])"),
     _fault("the game ended too early", PLAY,
-           "last = (alive & (alive - 1)) == 0", "last = np.bitwise_count(alive) <= 2", T_ORACLE),
+           "= (alive & (alive - 1)) == 0  # one player left",
+           "= np.bitwise_count(alive) <= 2", T_ORACLE),
+)  # fmt: skip
+
+RULE_FAULTS = (
+    _fault("a four can be forced", ROLES,
+           "must = ((held == COPIES - 1) & can_call)", "must = ((held >= COPIES - 1) & can_call)",
+           T_OPTIONS),
+    _fault("the pile is added once more", ROLES,
+           "(state.hands[t, state.actor[t]] - state.pile[t])[:, :52]",
+           "state.hands[t, state.actor[t]][:, :52]", T_OPTIONS),
+    _fault("the guard may oppose", MARKS,
+           "out.verbs[barred] = verb_mask(\"silent\")", "pass", T_OPTIONS),
+    _fault("two votes whatever the table says", MARKS,
+           "many = rules.votes_needed or 1", "many = 2", T_OPTIONS),
+    _fault("the crown is offered from the next player on", MARKS,
+           "(emperor + 2) % SEATS", "(emperor + 1) % SEATS", T_OPTIONS),
+    _fault("the lead of an open solo stays with R*", MARKS,
+           "state.emperor[s] = seat\n", "state.emperor[s] = state.crown[s]\n", T_OPTIONS),
+    _fault("X also stands at its natural rank", LEGAL,
+           "legal.combos[:, 0] = _rows(plain, plain,", "legal.combos[:, 0] = _rows(ranks, ranks,",
+           T_OPTIONS),
+    _fault("sixes leave in parts", LEGAL,
+           "legal.combos[:, :, _SIX] = 0", "pass", T_OPTIONS),
+    _fault("222 does not beat R", LEGAL,
+           "big = standing == _SINGLE_R", "big = (standing == _SINGLE_R) & False", T_OPTIONS),
+    _fault("a pass binds for one set under any option", PLAY,
+           "if rules.pass_scope == \"trick\":", "if rules.pass_scope == \"hand\":", T_OPTIONS),
+    _fault("only the emperor's camp ends a hand", PLAY,
+           "ended |= ((alive & camp) == 0) | ((alive & ~camp) == 0)",
+           "ended |= (alive & camp) == 0", T_SCORES),
+    _fault("a solo is played out", PLAY,
+           "ended |= solo_decided(rules)[state.solo[t], state.out_count[t]]", "pass", T_SCORES),
+    _fault("no equal shares", "envs/baohuang/scoring.py",
+           "EQUAL_SPLIT_FROM: Final = 4", "EQUAL_SPLIT_FROM: Final = 99", T_SCORES),
+    _fault("a secret solo is seen by all", HIDDEN,
+           "((solo == Solo.SECRET) & (emperor == viewer))", "(solo == Solo.SECRET)", T_LEAKS),
+    _fault("the dealt mark stays in masked states", HIDDEN,
+           "out.marked_b = np.where(seen, out.marked_b, NOBODY)", "pass", T_LEAKS),
+    _fault("the mark shows whom it is asked of", SEEN,
+           "out[:, at[\"own_marked_b\"]] = (state.marked_b[t] == viewer)",
+           "out[:, at[\"own_marked_b\"]] = (state.marked_b[t] == state.actor[t])", T_LEAKS),
+    _fault("only the guard is asked to declare", MARKS,
+           "ask(state, t, Phase.DECLARE, ALL & ~seat_bit(emperor), emperor)",
+           "ask(state, t, Phase.DECLARE, np.where(state.guard[t] >= 0, seat_bit(state.guard[t]), "
+           "ALL & ~seat_bit(emperor)), emperor)", T_LEAKS),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.faults import FAULTS, Fault
+from tests.faults.faults import FAULTS, RULE_FAULTS, Fault
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [
@@ -63,19 +63,23 @@ def run_tests(where: Path, *files: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_there_are_26_faults() -> None:
+ALL = (*FAULTS, *RULE_FAULTS)
+
+
+def test_there_are_26_faults_and_those_of_single_rules() -> None:
     assert len({fault.name for fault in FAULTS}) == 26
+    assert len({fault.name for fault in ALL}) == len(ALL) == 26 + 17
 
 
 @pytest.mark.timeout(600)
 def test_the_copy_without_a_fault_passes(tmp_path: Path) -> None:
     copy_project(tmp_path)
-    done = run_tests(tmp_path, *sorted({fault.noticed_by for fault in FAULTS}))
+    done = run_tests(tmp_path, *sorted({fault.noticed_by for fault in ALL}))
     assert done.returncode == 0, done.stdout[-3000:]
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("fault", FAULTS, ids=[re.sub(r"\W+", "-", f.name) for f in FAULTS])
+@pytest.mark.parametrize("fault", ALL, ids=[re.sub(r"\W+", "-", f.name) for f in ALL])
 def test_fault_is_noticed(fault: Fault, tmp_path: Path) -> None:
     copy_project(tmp_path)
     plant(tmp_path, fault)
@@ -90,7 +94,7 @@ def main() -> int:
     import tempfile
 
     missed = []
-    for fault in FAULTS:
+    for fault in ALL:
         with tempfile.TemporaryDirectory() as folder:
             copy_project(Path(folder))
             plant(Path(folder), fault)
