@@ -31,7 +31,7 @@ check: $(VENV)/.installed ## lint, format, types, then the tests
 	$(MAKE) test
 
 soak: $(VENV)/.installed ## the full counts: minutes to hours
-	$(BIN)/pytest -m soak --timeout 0 -n 2 --dist load -s
+	$(BIN)/pytest -m soak --timeout 0 -n 2 --dist loadgroup
 
 clean: ## remove builds and caches; .venv and runs stay
 	rm -rf build dist *.egg-info .typing .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov

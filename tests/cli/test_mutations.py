@@ -43,14 +43,19 @@ def oracle_refuses(record):
     return None
 
 
-def check(number, mutation):
-    """Compare on one mutation; None if it altered nothing, else whether it was refused."""
+def check(number, mutation, ask_oracle=True):
+    """Compare on one mutation; None if it altered nothing, else whether it was refused.
+
+    The oracle is always asked about what the engine takes.
+    """
     record = RECORDS[number]
     altered = mutate(record, mutation)
     if altered == record:
         return None
-    engine, oracle = engine_refuses(altered), oracle_refuses(altered)
-    assert (engine is None) == (oracle is None), (number, mutation, engine, oracle)
+    engine = engine_refuses(altered)
+    if engine is None or ask_oracle:
+        oracle = oracle_refuses(altered)
+        assert (engine is None) == (oracle is None), (number, mutation, engine, oracle)
     if mutation[0] in ALWAYS_WRONG:
         assert engine is not None, (number, mutation)
     if engine is not None and mutation[0] in MOVE_KINDS:
@@ -102,6 +107,10 @@ def test_the_command_says_so_too():
 @pytest.mark.soak
 @pytest.mark.parametrize("number", range(len(RECORDS)))
 def test_soak_every_place_of_every_record(number):
-    """Every kind at every place: some hours on one core."""
-    for mutation in all_mutations(RECORDS[number]):
-        check(number, mutation)
+    """Every kind at every place of the qingdao hands, every tenth of the others'.
+
+    The slow oracle judges all that the engine takes, and one in forty of what it refuses.
+    """
+    every = 1 if RECORDS[number]["rules"]["preset"] == "qingdao" else 10
+    for place, mutation in enumerate(list(all_mutations(RECORDS[number]))[::every]):
+        check(number, mutation, ask_oracle=place % 40 == 0)
