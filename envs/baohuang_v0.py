@@ -32,6 +32,7 @@ action id or the meaning of an observation changes, not when presets are added.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,9 @@ from pettingzoo import AECEnv
 from lupai.envs.aec import CardGameEnv, Observation, wrap
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.rules import Rules
+from lupai.envs.vector import VectorEnv
 
-__all__ = ["Engine", "Rules", "env", "raw_env"]
+__all__ = ["Engine", "Rules", "VectorEnv", "env", "raw_env", "vector_env"]
 
 RulesSource = Rules | str | dict[str, Any]
 
@@ -71,3 +73,15 @@ def raw_env(
 ) -> CardGameEnv:
     """The environment without wrappers; an illegal action raises ``IllegalMoveError``."""
     return CardGameEnv(Engine(rules), Path(__file__).stem, reward, render_mode)
+
+
+def vector_env(
+    num_envs: int,
+    rules: RulesSource = "qingdao",
+    seed: int | Sequence[int] | None = None,
+    *,
+    skip_forced: bool = False,
+    autoreset: bool = True,
+) -> VectorEnv:
+    """Many tables at once; see :class:`~lupai.envs.vector.VectorEnv`."""
+    return VectorEnv(Engine(rules), num_envs, seed, skip_forced=skip_forced, autoreset=autoreset)

@@ -66,6 +66,9 @@ class Tables(Protocol):
     def take(self, rows: npt.ArrayLike) -> Any:
         """Copies of some tables."""
 
+    def put(self, rows: npt.ArrayLike, other: Any) -> None:
+        """Overwrite some tables."""
+
     def __len__(self) -> int: ...
 
 
