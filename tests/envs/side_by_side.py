@@ -88,6 +88,21 @@ def short_deal(rng: random.Random, deck: list[str]) -> tuple[list[list[str]], in
     return hands, start
 
 
+class Remembering(Hand):
+    """An oracle that works out the legal moves of a state once."""
+
+    _known: list[str] | None = None
+
+    def legal(self) -> list[str]:
+        if self._known is None:
+            self._known = super().legal()
+        return self._known
+
+    def apply(self, move: str, cards: list[str] | None = None) -> None:
+        super().apply(move, cards)
+        self._known = None
+
+
 class Party:
     """B tables of one engine with an oracle at each.
 
@@ -107,7 +122,7 @@ class Party:
         self.hands: list[Hand] = []
         self.seen: Counter[str] = Counter()
         for table, (cards, start) in enumerate(deals):
-            self.hands.append(Hand(cards, start, rules))
+            self.hands.append(Remembering(cards, start, rules))
             self.deal(table, cards, start)
 
     @property
@@ -252,7 +267,7 @@ class Party:
     def deal(self, table: int, cards: list[list[str]], start: int) -> None:
         """A new hand at one table."""
         self.state.put([table], self.engine.reset_hands([" ".join(hand) for hand in cards], start))
-        self.hands[table] = Hand(cards, start, self.rules)
+        self.hands[table] = Remembering(cards, start, self.rules)
 
 
 def _seat(seat: int | None) -> int:

@@ -87,12 +87,12 @@ def test_a_seat_sees_all_that_it_knows(seed: int, rules: Rules) -> None:
 
 @pytest.mark.parametrize("preset", ["shiwei", "weihai"])
 def test_a_seat_sees_all_that_it_knows_under_other_presets(preset: str) -> None:
-    for seed, rules in hands(40, 2, preset):
+    for seed, rules in hands(20, 1, preset):
         see_a_hand(seed, rules)
 
 
 def test_a_seat_sees_all_that_it_knows_under_random_options() -> None:
-    for seed in range(30):
+    for seed in range(20):
         see_a_hand(seed, random_rules(random.Random(seed), named_deck=0.05))
 
 
