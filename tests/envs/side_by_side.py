@@ -20,7 +20,14 @@ from lupai.envs.cards import KIND_TEXTS, RANK_OF_KIND
 from tests.envs.decoder import Knowledge
 from tests.oracle.hand import Hand
 from tests.oracle.options import joker_marked, options_of
-from tests.oracle.random_play import biased_deal, biased_move, branches, outcome, small_deck
+from tests.oracle.random_play import (
+    biased_deal,
+    biased_move,
+    branches,
+    outcome,
+    record_move,
+    small_deck,
+)
 
 KIND = {text: kind for kind, text in enumerate(KIND_TEXTS)}
 SEATS = range(5)
@@ -140,12 +147,25 @@ class Party:
             picked = hand.pick(move[5:]) if move.startswith("play ") else None
             for card in picked or []:
                 cards[i, KIND[card.rstrip("*")]] += 1
+            if given:
+                self._compare_texts(table, actions[i], record_move(hand, move)[2:], cards[i])
             hand.apply(move, picked)
             if hand.void:
                 self.seen["void"] += 1
             if hand.seat is None:
                 self.seen.update(outcome(hand))
         self.engine.step(self.state, actions, tables, cards=cards if given else None)
+
+    def _compare_texts(self, table: int, action: int, text: str, cards: np.ndarray) -> None:
+        """A move as a record has it: read, and written with the same cards."""
+        engine = self.engine
+        read, taken = engine.read_move(self.state, table, text)
+        assert read == action
+        assert np.array_equal(taken, cards)
+        mine, public, took = engine.record_move(self.state, table, action)
+        assert sorted(mine.split(" ")) == sorted(text.split(" "))
+        assert public == mine.removesuffix(" secret")
+        assert np.array_equal(took, cards)
 
     def _count(self, hand: Hand, move: str) -> None:
         seen, words = self.seen, move.split(" ")
