@@ -123,6 +123,7 @@ def test_t4_no_step_is_thrown_away(name, request):
     built = request.getfixturevalue(name)
     assert built.config.batch_mode == "truncate_episodes"
     assert not built.config.episodes_to_numpy
+    built.train()  # takes with it what other tests have sampled by hand
     result = built.train()
     sampled = result["env_runners"]["num_env_steps_sampled"]
     assert 512 <= sampled < 512 + 8
