@@ -43,7 +43,7 @@ from lupai.envs.errors import LupaiError
 from lupai.envs.log import Log
 from lupai.envs.view import Views
 
-__all__ = ["FORMATS", "EvaluationError", "NeutralCaller", "evaluate", "main", "table"]
+__all__ = ["FORMATS", "EvaluationError", "NeutralCaller", "evaluate", "table", "write_json"]
 
 FORMATS: Final = ("seat", "emperor_camp", "rebel_camp")
 FILE_FORMAT: Final = "lupai-evaluation/1"
@@ -188,39 +188,16 @@ def evaluate(
     }
 
 
-def main(
-    agent: str,
-    opponents: Sequence[str] = ("random",),
-    *,
-    formats: Sequence[str] = FORMATS,
-    hands: int = 1000,
-    seed: int = 1,
-    rules: str = "qingdao",
-    out: str | os.PathLike[str] | None = None,
-    quiet: bool = False,
-) -> dict[str, Any]:
-    """Evaluate, print the table on stdout (unless ``quiet``) and write ``out`` as JSON."""
-    result = evaluate(
-        agent,
-        opponents,
-        formats=formats,
-        hands=hands,
-        seed=seed,
-        rules=rules,
-        progress=None if quiet else sys.stderr,
-    )
-    if out is not None:
-        write_json(Path(out), result)
-    if not quiet:
-        print(table(result))
-    return result
+def to_json(result: dict[str, Any]) -> str:
+    """A result as text."""
+    return json.dumps(result, indent=2, ensure_ascii=False) + "\n"
 
 
 def write_json(path: Path, result: dict[str, Any]) -> None:
     """Write a result in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    new.write_text(to_json(result), encoding="utf-8")
     os.replace(new, path)
 
 

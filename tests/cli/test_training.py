@@ -20,6 +20,25 @@ def test_evaluate_needs_no_extra(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["result.json"]
 
 
+def test_evaluate_to_standard_output_is_json_alone():
+    done = lupai("evaluate", "greedy", "--format", "seat", "--hands", "10", "-o", "-")
+    assert json.loads(done.out)["matches"][0]["format"] == "seat"
+    assert "seat          random" in done.err
+
+
+@pytest.mark.train
+def test_evaluate_of_a_run_leaves_its_result_in_the_run_folder(tmp_path):
+    pytest.importorskip("torch")
+    from tests.tiny_agent import save_tiny_agent
+
+    folder = save_tiny_agent(tmp_path / "tiny")
+    done = lupai("evaluate", folder, "--format", "seat", "--hands", "10")
+    assert done.status == 0, done.err
+    result = json.loads((folder / "evaluation.json").read_text("utf-8"))
+    assert result["agent"]["name"] == "tiny"
+    assert done.out.endswith(f"result: {folder / 'evaluation.json'}\n")
+
+
 def test_evaluate_takes_formats_and_seeds():
     words = ("evaluate", "random", "--format", "seat", "--hands", "10", "--seed")
     one, again, other = (lupai(*words, seed).out for seed in ("3", "3", "4"))

@@ -177,10 +177,11 @@ def test_intervals_are_over_deals():
 
 def test_result_file_and_table(tmp_path, capsys):
     path = tmp_path / "deep" / "result.json"
-    result = ev.main("random", ["random"], hands=10, seed=0, out=path)
+    result = ev.evaluate("random", ["random"], hands=10, seed=0)
     captured = capsys.readouterr()
-    assert captured.out == ev.table(result) + "\n"
-    assert max(map(len, captured.out.splitlines())) <= 80
+    assert captured.out == captured.err == ""
+    ev.write_json(path, result)
+    assert max(map(len, ev.table(result).splitlines())) <= 80
     stored = json.loads(path.read_text())
     assert stored == json.loads(json.dumps(result))
     assert {
@@ -188,9 +189,6 @@ def test_result_file_and_table(tmp_path, capsys):
         "rotation", "calling", "agent", "opponents", "matches",
     } <= set(stored)  # fmt: skip
     assert [p.name for p in path.parent.iterdir()] == ["result.json"]
-    ev.main("random", ["random"], hands=10, seed=0, quiet=True)
-    captured = capsys.readouterr()
-    assert captured.out == captured.err == ""
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from lupai.agents.registry import AGENTS
 from lupai.envs.errors import LupaiError
 from lupai.train.cli.common import UsageError, add_progress, add_rules, positive, read_rules
 from lupai.train.cli.records import read_seed
@@ -61,7 +62,11 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--format", help="seat, emperor_camp, rebel_camp, commas between (default: all)"
     )
-    parser.add_argument("-o", "--out", help="write the result there as JSON")
+    parser.add_argument(
+        "-o", "--out",
+        help="write the result there as JSON; - is standard output, and the table goes to standard "
+        "error (default for a run: evaluation.json in its folder; else none)",
+    )  # fmt: skip
     add_progress(parser)
     parser.set_defaults(run=run_evaluate)
 
@@ -106,8 +111,11 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     """Measure."""
     from lupai.train import evaluate
 
-    if arguments.out is not None and not Path(arguments.out).resolve().parent.is_dir():
-        raise UsageError(f"{arguments.out}: its folder does not exist")
+    out = arguments.out
+    if out is None and Path(arguments.agent).is_dir() and arguments.agent not in AGENTS:
+        out = str(Path(arguments.agent) / "evaluation.json")
+    if out not in (None, "-") and not Path(out).resolve().parent.is_dir():
+        raise UsageError(f"{out}: its folder does not exist")
     rules = str(read_rules(arguments.rules, arguments.option))
     shown = sys.stderr.isatty() if arguments.progress is None else arguments.progress
     result = evaluate.evaluate(
@@ -119,7 +127,12 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
         rules=rules,
         progress=sys.stderr if shown else None,
     )
-    if arguments.out is not None:
-        evaluate.write_json(Path(arguments.out), result)
+    if out == "-":
+        print(evaluate.table(result), file=sys.stderr)
+        print(evaluate.to_json(result), end="")
+        return 0
     print(evaluate.table(result))
+    if out is not None:
+        evaluate.write_json(Path(out), result)
+        print(f"result: {out}")
     return 0
