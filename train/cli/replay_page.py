@@ -105,11 +105,11 @@ _PAGE: Final = """<!doctype html>
 <body>
 <header>
 <select id="view" aria-label="view"></select>
-<button id="first" aria-label="first">&#9198;</button>
+<button id="first" aria-label="first">|&#9664;</button>
 <button id="back" aria-label="back">&#9664;</button>
 <input id="at" type="range" min="0" value="0" aria-label="step">
 <button id="next" aria-label="next">&#9654;</button>
-<button id="last" aria-label="last">&#9197;</button>
+<button id="last" aria-label="last">&#9654;|</button>
 <span id="step"></span>
 </header>
 <p id="head"></p>
