@@ -194,7 +194,7 @@ def test_every_decision_of_200_hands_looks_the_same(table: str) -> None:
     rng, rules = random.Random(3), TABLES[table]
     count: Counter[str] = Counter()
     for _ in range(200):
-        count += walk(rng, rules, every=5, draws=1)
+        count += walk(rng, rules, every=1, draws=1)
     for _ in range(500):
         count += walk(rng, small(rng, rules), every=1, draws=3)
     steps = sum(replay(rng, rules) for _ in range(200))
