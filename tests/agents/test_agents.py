@@ -11,32 +11,19 @@ from lupai.agents.greedy import LATE, GreedyAgent
 from lupai.agents.random_agent import RandomAgent
 from lupai.agents.registry import AGENTS, UnknownAgentError
 from lupai.agents.streams import agent_seed, lane_draws, own_generator
-from lupai.envs.actions import SET
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import NOBODY, Phase, State
 from lupai.envs.cards import KIND_OF_TEXT, NUM_RANKS, RANK_OF_KIND
 from lupai.envs.errors import IllegalMoveError, LupaiError
-from lupai.envs.sets import parse_set
 from lupai.envs.view import View, Views
+from tests.agents.positions import position_of
 
 ENGINE = Engine("qingdao")
 
 
 def position(hand, standing=None):
-    """View of a player in a trick who holds these cards; a star marks the identity card."""
-    state = State(1)
-    state.phase, state.actor, state.emperor, state.alive = Phase.PLAY, 0, 1, 31
-    for card in hand.split(" "):
-        kind = KIND_OF_TEXT[card.removesuffix("*")]
-        state.hands[0, 0, kind] += 1
-        if card.endswith("*"):
-            state.identity_seat, state.identity_kind, state.guard = 0, kind, 0
-    state.ranks[0, 0] = np.bincount(RANK_OF_KIND, state.hands[0, 0], NUM_RANKS)
-    state.sizes[0] = 30
-    state.sizes[0, 0] = state.hands[0, 0].sum()
-    if standing is not None:
-        state.standing, state.owner, state.to_ask = SET + parse_set(standing).id, 4, 15
-    return View.of(ENGINE, state, 0)
+    """View of a player in a trick under the rules of this file."""
+    return position_of(ENGINE, hand, standing)
 
 
 def decisions(tables, steps, player=None):

@@ -9,12 +9,12 @@ import pytest
 from lupai.agents.greedy import GreedyAgent
 from lupai.agents.random_agent import RandomAgent
 from lupai.agents.registry import AGENTS
-from lupai.envs.actions import ACTIONS, SET
+from lupai.envs.actions import ACTIONS
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import Phase, State
 from lupai.envs.cards import KIND_OF_TEXT, NUM_RANKS, RANK_OF_KIND
-from lupai.envs.sets import parse_set
 from lupai.envs.view import View, Views
+from tests.agents.positions import position_of
 from tests.oracle.random_play import random_rules
 
 PRESETS = ("qingdao", "shiwei", "weihai", "qingdao;guard_by=marked_small_joker")
@@ -88,20 +88,8 @@ def test_greedy_beats_random_under_all_presets(rules):
 
 
 def position(rules, hand, standing=None):
-    """View of a player in a trick who holds these cards; a star marks the identity card."""
-    engine, state = Engine(rules), State(1)
-    state.phase, state.actor, state.emperor, state.alive = Phase.PLAY, 0, 1, 31
-    for card in hand.split(" "):
-        kind = KIND_OF_TEXT[card.removesuffix("*")]
-        state.hands[0, 0, kind] += 1
-        if card.endswith("*"):
-            state.identity_seat, state.identity_kind, state.guard = 0, kind, 0
-    state.ranks[0, 0] = np.bincount(RANK_OF_KIND, state.hands[0, 0], NUM_RANKS)
-    state.sizes[0] = 30
-    state.sizes[0, 0] = state.hands[0, 0].sum()
-    if standing is not None:
-        state.standing, state.owner, state.to_ask = SET + parse_set(standing).id, 4, 15
-    return View.of(engine, state, 0)
+    """View of a player in a trick under some rules."""
+    return position_of(Engine(rules), hand, standing)
 
 
 @pytest.mark.parametrize(
