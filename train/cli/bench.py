@@ -1,35 +1,46 @@
-"""``lupai bench``: steps per second of the environment and of the engine on this machine."""
+"""``lupai bench``: steps per second on this machine, beside peers, and how cost grows."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
-import statistics
-import time
-from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
-import numpy as np
-
-import lupai
-from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.rules import Rules
-from lupai.train.cli.common import add_rules, positive, read_rules, seconds, writing
+from lupai.train.cli.common import (
+    UsageError,
+    add_rules,
+    positive,
+    progress_bar,
+    read_rules,
+    seconds,
+)
 
 EXAMPLES: Final = """examples:
   lupai bench
   lupai bench --rules weihai
   lupai bench --repeats 9 --seconds 2 --json bench.json
+  lupai bench --peers --json peers.json
+  lupai bench --growth -o performance
 
 Every number is the median over the repeats; all play random legal moves. A step is one decision,
-from its legal moves to the state after it.
+from its legal moves to the state after it; in the AEC loop it is a turn.
+
+--peers times our loops and those of other suites in turn, on one core; what is not installed is
+named (pip install "lupai[bench]"; Pgx where jax is there). --growth tells how the cost of a
+decision grows with the tables, with the cards in hand and by preset, and draws it (matplotlib).
 """
 TABLES: Final = (1, 64, 1024)
-EXTRAS: Final = ("", "observation", "mask")
+MAX_TABLES: Final = 1 << 17
+
+
+def tables(text: str) -> int:
+    """A number of tables, for argparse."""
+    value = positive(text)
+    if value > MAX_TABLES:
+        raise argparse.ArgumentTypeError(f"at most {MAX_TABLES:,} tables")
+    return value
 
 
 def add(commands: Any) -> None:
@@ -41,115 +52,128 @@ def add(commands: Any) -> None:
         epilog=EXAMPLES,
     )
     add_rules(parser)
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--peers", action="store_true", help="beside other suites, with targets")
+    modes.add_argument("--growth", action="store_true", help="by tables, cards in hand, preset")
     parser.add_argument("--repeats", type=positive, default=5, help="(%(default)s)")
     parser.add_argument("--seconds", type=seconds, default=0.5, help="of a repeat (%(default)s)")
+    parser.add_argument(
+        "--tables",
+        type=tables,
+        metavar="B",
+        help="tables of the batched rows of --peers (2048); most tables of --growth (65536)",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="of --growth: write growth.json, growth.md and growth.svg there",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="of --peers: status 1 if a target is missed"
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
+    for option, given, mode in (
+        ("--strict", arguments.strict, "peers"),
+        ("--output", arguments.output is not None, "growth"),
+    ):
+        if given and not getattr(arguments, mode):
+            raise UsageError(f"{option} goes with --{mode} only")
+    if arguments.tables is not None and not (arguments.peers or arguments.growth):
+        raise UsageError("--tables goes with --peers or --growth only")
     rules = read_rules(arguments.rules, arguments.option)
-    cases: list[tuple[str, Callable[[float], float]]] = [
-        ("AEC env() loop", lambda limit: _aec(rules, limit))
-    ]
-    for tables in TABLES:
-        for extra in EXTRAS:
-            name = f"engine B={tables}" + (f" + {extra}" if extra else "")
-            cases.append((name, _engine_case(rules, tables, extra)))
+    if arguments.peers:
+        return _peers(arguments, rules)
+    if arguments.growth:
+        return _growth(arguments, rules)
+    return _steps(arguments, rules)
+
+
+def _head(arguments: argparse.Namespace, rules: Rules, **more: Any) -> dict[str, Any]:
+    """What the numbers belong to: printed, and the beginning of the JSON."""
+    from lupai.train.bench.report import machine, machine_text
+
     about = machine()
-    print("\n".join(f"{key}: {value}" for key, value in (about | {"rules": rules}).items()))
-    print(f"\n{'steps/s, random legal play':<32}{'median':>12}{'lowest':>12}{'highest':>12}")
-    results = []
-    for name, case in cases:
-        case(0.05)  # tables are made and caches filled
-        rates = [case(arguments.seconds) for _ in range(arguments.repeats)]
-        low, middle, high = min(rates), statistics.median(rates), max(rates)
-        print(f"{name:<32}{middle:>12,.0f}{low:>12,.0f}{high:>12,.0f}", flush=True)
-        results.append({"case": name, "steps_per_second": [round(r, 1) for r in rates]})
+    out = {
+        "machine": about,
+        "rules": str(rules),
+        "repeats": arguments.repeats,
+        "seconds": arguments.seconds,
+    } | more
+    print(machine_text(about | {"rules": rules} | more) + "\n", flush=True)
+    return out
+
+
+def _finish(arguments: argparse.Namespace, data: dict[str, Any]) -> None:
+    from lupai.train.bench.report import write_json
+
     if arguments.json is not None:
-        data = {
-            "machine": about,
-            "rules": str(rules),
-            "repeats": arguments.repeats,
-            "seconds": arguments.seconds,
-            "results": results,
-        }
-        with writing(arguments.json) as out:
-            out.write((json.dumps(data, indent=2) + "\n").encode())
+        write_json(arguments.json, data)
+
+
+def _steps(arguments: argparse.Namespace, rules: Rules) -> int:
+    from lupai.envs import baohuang_v0
+    from lupai.envs.baohuang.engine import Engine
+    from lupai.train.bench.loops import Extra, Loop, Tables, aec_loop, staggered
+    from lupai.train.bench.report import digits
+
+    engine = Engine(rules)
+    extras: tuple[Extra, ...] = ("", "observation", "mask")
+    cases: list[tuple[str, Loop]] = [("AEC env() loop", aec_loop(baohuang_v0.env(rules)))]
+    for count in TABLES:
+        play = Tables(engine, staggered(engine, count))
+        for extra in extras:
+            name = f"engine B={count}" + (f" + {extra}" if extra else "")
+            cases.append((name, play.loop(extra)))
+    data = _head(arguments, rules)
+    print(f"{'steps/s, random legal play':<32}{'median':>12}{'lowest':>12}{'highest':>12}")
+    results = []
+    for name, loop in cases:
+        loop(0.05)  # caches are filled
+        rates = [loop(arguments.seconds) for _ in range(arguments.repeats)]
+        low, middle, high = min(rates), median(rates), max(rates)
+        print(f"{name:<32}{middle:>12,.0f}{low:>12,.0f}{high:>12,.0f}", flush=True)
+        results.append({"case": name, "steps_per_second": digits(rates)})
+    _finish(arguments, data | {"results": results})
     return 0
 
 
-def machine() -> dict[str, Any]:
-    """Processor and versions that the numbers belong to."""
-    return {
-        "lupai": lupai.__version__,
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "pettingzoo": version("pettingzoo"),
-    }
+def _peers(arguments: argparse.Namespace, rules: Rules) -> int:
+    from lupai.train.bench import cases, report
+
+    settings = cases.Settings(rules, arguments.tables or cases.TABLES)
+    rows_to_come = cases.run(settings, arguments.repeats, arguments.seconds)
+    data = _head(arguments, rules, tables=settings.tables)
+    print(report.peers_line(report.HEAD))
+    rows = []
+    for row in rows_to_come:
+        print(report.peers_text(row), flush=True)
+        rows.append(row | {key: report.digits(row[key]) for key in ("ours", "peer", "ratio")})
+    _finish(arguments, data | {"rows": rows})
+    missed = sum(row["verdict"] in (cases.MISSED, cases.FAILED) for row in rows)
+    met = sum(row["verdict"] == cases.MET for row in rows)
+    print(f"\n{met} targets met, {missed} missed")
+    return 1 if arguments.strict and missed else 0
 
 
-def _processor() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        text = ""
-    for line in text.splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor() or "unknown"
+def _growth(arguments: argparse.Namespace, rules: Rules) -> int:
+    from lupai.train.bench import growth
 
-
-def _aec(rules: Rules, limit: float) -> float:
-    """Steps per second of the wrapped environment, mask and observation included."""
-    from lupai.envs import baohuang_v0
-
-    env = baohuang_v0.env(rules)
-    rng = np.random.default_rng(0)
-    steps, seed, start = 0, 0, time.perf_counter()
-    while (spent := time.perf_counter() - start) < limit:
-        env.reset(seed=seed)
-        seed += 1
-        for _ in env.agent_iter():
-            observation, _reward, end, cut, _info = env.last()
-            if end or cut:
-                env.step(None)
-                continue
-            legal = np.flatnonzero(observation["action_mask"])  # type: ignore[index]
-            env.step(int(legal[int(rng.random() * len(legal))]))
-            steps += 1
-            if steps % 64 == 0 and time.perf_counter() - start > limit:
-                break
-    return steps / spent
-
-
-def _engine_case(rules: Rules, tables: int, extra: str) -> Callable[[float], float]:
-    engine = Engine(rules)
-    every = np.arange(tables)
-
-    def measure(limit: float) -> float:
-        rng = np.random.default_rng(0)
-        episodes = np.zeros(tables, np.int64)
-        state = engine.reset(every, episodes)
-        steps, start = 0, time.perf_counter()
-        while (spent := time.perf_counter() - start) < limit or not steps:
-            legal = engine.legal(state)
-            if extra == "observation":
-                engine.observe(state, state.actor)
-            elif extra == "mask":
-                legal.dense()
-            ids, offsets = legal.ids()
-            places = offsets[:-1] + (rng.random(tables) * np.diff(offsets)).astype(np.int64)
-            engine.step(state, ids[places], legal=legal)
-            steps += tables
-            over = np.flatnonzero(state.over)
-            if over.size:
-                episodes[over] += 1
-                state.put(over, engine.reset(over, episodes[over]))
-        return steps / spent
-
-    return measure
+    folder = None if arguments.output is None else Path(arguments.output)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    data = _head(arguments, rules, most_tables=arguments.tables or growth.MOST)
+    work = growth.Growth(rules, data["most_tables"])
+    with progress_bar(None, total=work.turns(arguments.repeats), desc="growth") as bar:
+        data |= work.run(arguments.repeats, arguments.seconds, bar.update)
+    print(growth.text(data))
+    _finish(arguments, data)
+    if folder is not None:
+        for line in growth.write(folder, data):
+            print(line)
+    return 0

@@ -1,0 +1,173 @@
+"""Loops of random legal play to be timed.
+
+A loop is called with a time in seconds, plays about that long, and returns units per second. It
+goes on where it stopped: repeats see the middle of hands as well as their beginnings. For the same
+reason many tables are begun staggered, see :func:`staggered`; all in step, a short repeat would see
+bidding only.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from lupai.envs.baohuang.engine import Engine
+from lupai.envs.baohuang.rules import Rules
+
+Loop = Callable[[float], float]
+Extra = Literal["", "observation", "mask"]
+
+POOL: Final = 1024  # tables that are really played to stagger; more are copies of them
+STAGGER: Final = 512  # decisions over which they are spread: about a hand
+_APART: Final = 4  # decisions between two copies of one table
+MASK_SLICE: Final = 16384  # tables of one dense mask; at 65,536 it would take 700 MB
+
+
+def pick(ids: Any, offsets: Any, rng: np.random.Generator) -> Any:
+    """One of the ragged ids for each table, ``[B]``."""
+    counts = np.diff(offsets)
+    return ids[offsets[:-1] + (rng.random(len(counts)) * counts).astype(np.int64)]
+
+
+class Tables:
+    """B tables of the engine, played at random; a hand that ends is followed by the next.
+
+    Attributes:
+        state: the tables.
+        hands: hands that have ended.
+        decisions: decisions made.
+    """
+
+    def __init__(self, engine: Engine, state: Any, seed: int = 0) -> None:
+        self.engine = engine
+        self.state = state
+        self.hands = self.decisions = 0
+        self._rng = np.random.default_rng(seed)
+        self._episodes = np.zeros(len(state), np.int64)
+
+    def step(self, extra: Extra = "", tables: Any = None) -> None:
+        """One decision at every table, or at some, and what else a player would ask for."""
+        engine, state = self.engine, self.state
+        legal = engine.legal(state) if tables is None else engine.legal(state, tables)
+        if extra == "observation":
+            engine.observe(state, state.actor)
+        elif extra == "mask":
+            for start in range(0, len(state), MASK_SLICE):
+                whole = len(state) <= MASK_SLICE
+                rows = np.arange(start, min(start + MASK_SLICE, len(state)))
+                (legal if whole else legal.take(rows)).dense()
+        ids, offsets = legal.ids()
+        actions = pick(ids, offsets, self._rng)
+        engine.step(state, actions, tables, legal=legal)
+        self.decisions += len(actions)
+        over = np.flatnonzero(state.over)
+        if over.size:
+            self.hands += len(over)
+            self._episodes[over] += 1
+            state.put(over, engine.reset(over, self._episodes[over]))
+
+    def loop(self, extra: Extra = "") -> Loop:
+        """Decisions per second."""
+
+        def measure(limit: float) -> float:
+            before, start = self.decisions, time.perf_counter()
+            while True:
+                self.step(extra)
+                if (spent := time.perf_counter() - start) >= limit:
+                    return (self.decisions - before) / spent
+
+        return measure
+
+
+def staggered(engine: Engine, tables: int, seed: int = 0) -> Any:
+    """State of B tables at all points of a hand, from its first decision to its last."""
+    pool = min(tables, POOL)
+    play = Tables(engine, engine.reset(np.arange(pool)), seed)
+    for number in range(STAGGER):
+        play.step(tables=np.arange(-(-pool * (number + 1) // STAGGER)))
+    if tables <= pool:
+        return play.state
+    state = play.state.take(np.resize(np.arange(pool), tables))
+    for start in range(pool, tables, pool):
+        for _ in range(_APART):
+            play.step()
+        rows = np.arange(start, min(start + pool, tables))
+        state.put(rows, play.state.take(np.arange(len(rows))))
+    return state
+
+
+def vector(rules: Rules, tables: int, seed: int = 0) -> Any:
+    """The vector environment, its tables staggered, its arrays reused where it offers that."""
+    from lupai.envs.baohuang_v0 import vector_env
+
+    options = {"copy": False} if "copy" in inspect.signature(vector_env).parameters else {}
+    env: Any = vector_env(tables, rules, seed, **options)
+    state = staggered(env.engine, tables, seed)
+    env.engine.reset = lambda *_args, **_options: state  # only for the reset of the next line
+    env.reset()
+    del env.engine.reset
+    return env
+
+
+def vector_loop(env: Any, mask: bool, seed: int = 0) -> Loop:
+    """Decisions per second of a vector environment: observation, ragged ids, maybe the mask."""
+    rng = np.random.default_rng(seed)
+
+    def measure(limit: float) -> float:
+        steps, start = 0, time.perf_counter()
+        while True:
+            if mask:
+                env.action_mask()
+            ids, offsets = env.legal_ids()
+            env.step(pick(ids, offsets, rng))
+            steps += 1
+            if (spent := time.perf_counter() - start) >= limit:
+                return steps * env.num_envs / spent
+
+    return measure
+
+
+def aec_loop(env: Any, seed: int = 0) -> Loop:
+    """Turns per second of PettingZoo's loop, whatever the game; closing turns of a hand count."""
+    turns = _turns(env, np.random.default_rng(seed))
+
+    def measure(limit: float) -> float:
+        count, start = 0, time.perf_counter()
+        while True:
+            next(turns)
+            count += 1
+            if (spent := time.perf_counter() - start) >= limit:
+                return count / spent
+
+    return measure
+
+
+def _turns(env: Any, rng: np.random.Generator) -> Iterator[None]:
+    seed = 0
+    while True:
+        env.reset(seed=seed)
+        seed += 1
+        for _ in env.agent_iter():
+            observation, _reward, end, cut, _info = env.last()
+            if end or cut:
+                env.step(None)
+            else:
+                legal = np.flatnonzero(observation["action_mask"])
+                env.step(int(legal[int(rng.random() * len(legal))]))
+            yield
+
+
+def bytes_per_table(state: Any) -> float:
+    """Memory of a state's arrays, shared memory counted once, over its tables."""
+    names = {*getattr(state, "__dict__", ()), *getattr(type(state), "__slots__", ())}
+    blocks = {}
+    for value in (getattr(state, name, None) for name in names):
+        if isinstance(value, np.ndarray):
+            while isinstance(value.base, np.ndarray):  # views of one block
+                value = value.base
+            blocks[id(value)] = value.nbytes
+    return sum(blocks.values()) / len(state)
