@@ -11,7 +11,7 @@ export OMP_NUM_THREADS := 1
 export RAY_USAGE_STATS_ENABLED := 0
 
 .DEFAULT_GOAL := help
-.PHONY: help train test check soak clean lock
+.PHONY: help train test check soak bench clean lock
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ check: $(VENV)/.installed ## lint, format, types, then the tests
 soak: $(VENV)/.installed ## the full counts: minutes to hours
 	$(BIN)/pytest -m soak --timeout 0 -n 2 --dist loadgroup
 
+bench: $(VENV)/.bench ## our speed beside other suites, on one core (installs them)
+	$(BIN)/lupai bench --peers
+
 clean: ## remove builds and caches; .venv and runs stay
 	rm -rf build dist *.egg-info .typing .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov
 	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
@@ -40,7 +43,7 @@ clean: ## remove builds and caches; .venv and runs stay
 lock: ## resolve the newest versions into constraints.txt (TORCH=x.y.z for another torch)
 	@$(call find_python); rm -rf .venv-lock && $$py -m venv .venv-lock
 	.venv-lock/bin/pip install -q "torch==$(TORCH)"
-	.venv-lock/bin/pip install -q "torch==$(TORCH)" -e ".[train,dev]"
+	.venv-lock/bin/pip install -q "torch==$(TORCH)" -e ".[train,dev,bench]"
 	.venv-lock/bin/pip freeze --all --exclude-editable > .venv-lock/frozen
 	@! grep ' @ ' .venv-lock/frozen || { echo "the lock wants versions, not paths" >&2; exit 1; }
 	sed -n '/^#/p' constraints.txt > .venv-lock/lock
@@ -54,6 +57,11 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "installing into $(VENV): some 2 GB, one to several minutes"
 	$(BIN)/pip install -q "torch==$(TORCH)" -c constraints.txt
 	$(BIN)/pip install -q -e ".[train,dev]" -c constraints.txt
+	@touch $@
+
+# Not part of the tests' installation: they use stand-ins where a suite is missing.
+$(VENV)/.bench: $(VENV)/.installed
+	$(BIN)/pip install -q -e ".[bench]" -c constraints.txt
 	@touch $@
 
 # Sets the shell variable py to the first Python that is new enough.

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
 import random
 import re
@@ -382,6 +383,34 @@ def _config_rows(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str
         else:
             shown = "none" if default is None else f"`{default}`"
         yield f"`{name}`", shown, field.description or ""
+
+
+# --- measured numbers, from the files that tools/make_performance.py leaves -----------------------
+
+
+def _measured(name: str) -> dict[str, Any]:
+    text = (ROOT / "docs" / "performance" / f"{name}.json").read_text("utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+@part
+def performance_peers() -> str:
+    """Our loops beside those of other suites."""
+    from lupai.train.bench.report import machine_sentence, peers_markdown
+
+    data = _measured("peers")
+    return f"{machine_sentence(data)}\n\n{peers_markdown(data)}"
+
+
+@part
+def performance_growth() -> str:
+    """Cost by tables, by cards in hand, by preset."""
+    from lupai.train.bench.growth import tables_markdown
+    from lupai.train.bench.report import machine_sentence
+
+    data = _measured("growth")
+    return f"{machine_sentence(data)}\n\n{tables_markdown(data)}"
 
 
 # --- putting them in -----------------------------------------------------------------------------

@@ -187,8 +187,8 @@ def _sections(data: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]
     sliced = ""
     if any(row["tables"] > MASK_SLICE for row in data["by_tables"]):
         sliced = (
-            f"Above {MASK_SLICE:,} tables the dense mask is made in slices of so many tables; "
-            "whole it would take more than 170 MB."
+            f"Above {MASK_SLICE:,} tables the dense mask is made in slices of so many: whole, that "
+            "of 65,536 tables would take 700 MB."
         )
     pool = data["by_preset"][0]["tables"]
     return [

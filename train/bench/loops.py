@@ -24,7 +24,7 @@ Extra = Literal["", "observation", "mask"]
 POOL: Final = 1024  # tables that are really played to stagger; more are copies of them
 STAGGER: Final = 512  # decisions over which they are spread: about a hand
 _APART: Final = 4  # decisions between two copies of one table
-MASK_SLICE: Final = 16384  # tables of one dense mask; at 65,536 it would take 700 MB
+MASK_SLICE: Final = 4096  # tables of one dense mask, 44 MB; of 65,536 it would take 700 MB
 
 
 def pick(ids: Any, offsets: Any, rng: np.random.Generator) -> Any:

@@ -162,14 +162,15 @@ def _peers(arguments: argparse.Namespace, rules: Rules) -> int:
 
 
 def _growth(arguments: argparse.Namespace, rules: Rules) -> int:
-    from lupai.train.bench import growth
+    from lupai.train.bench import cases, growth
 
     folder = None if arguments.output is None else Path(arguments.output)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     data = _head(arguments, rules, most_tables=arguments.tables or growth.MOST)
     work = growth.Growth(rules, data["most_tables"])
-    with progress_bar(None, total=work.turns(arguments.repeats), desc="growth") as bar:
+    turns = work.turns(arguments.repeats)
+    with cases.one_core(), progress_bar(None, total=turns, desc="growth") as bar:
         data |= work.run(arguments.repeats, arguments.seconds, bar.update)
     print(growth.text(data))
     _finish(arguments, data)
