@@ -110,6 +110,17 @@ def format_hand(codes: Iterable[int]) -> str:
     return " ".join(CODE_TEXTS[code] for code in codes)
 
 
+def count_ranks(counts: KindCounts) -> KindCounts:
+    """``[…, 15] int8`` cards by rank of ``[…, 54]`` cards by kind."""
+    by_rank = np.empty((*counts.shape[:-1], NUM_RANKS), np.int8)
+    naturals = by_rank[..., :NATURAL_RANKS]
+    np.add(counts[..., 0:KIND_B:4], counts[..., 1:KIND_B:4], out=naturals)
+    naturals += counts[..., 2:KIND_B:4]
+    naturals += counts[..., 3:KIND_B:4]
+    by_rank[..., NATURAL_RANKS:] = counts[..., KIND_B:]
+    return by_rank
+
+
 def cards_of_counts(counts: npt.NDArray[np.integer]) -> list[str]:
     """Card texts, ascending by kind, of counts ``[54]``."""
     return [KIND_TEXTS[k] for k in np.repeat(np.arange(NUM_KINDS), np.maximum(counts, 0))]

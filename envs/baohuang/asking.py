@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lupai.envs.baohuang.legal import Ints
 from lupai.envs.baohuang.state import PHASE_PLAY, SEATS, Phase, Said, State
-from lupai.envs.cards import KIND_R, RANK_R
+from lupai.envs.cards import KIND_R, RANK_R, count_ranks
 from lupai.envs.seats import NOBODY, next_seat
 
 ALL: Final = (1 << SEATS) - 1
@@ -46,11 +46,11 @@ def move_crown(state: State, t: Ints, seat: Ints) -> None:
     """Move R* and the tribute pile from their holder into the hand of ``seat``."""
     pile = state.pile[t]
     if pile.any():
-        by_rank = pile[:, :52].reshape(-1, 13, 4).sum(axis=2, dtype=np.int8)
-        for holder, sign in ((state.crown[t], -1), (seat, 1)):
-            state.hands[t, holder] += np.int8(sign) * pile
-            state.ranks[t, holder, :13] += np.int8(sign) * by_rank
-            state.sizes[t, holder] += np.int8(sign) * pile.sum(axis=1, dtype=np.int8)
+        by_rank = count_ranks(pile)
+        for holder, sign in ((state.crown[t], np.int8(-1)), (seat, np.int8(1))):
+            state.hands[t, holder] += sign * pile
+            state.ranks[t, holder] += sign * by_rank
+            state.sizes[t, holder] += sign * pile.sum(axis=1, dtype=np.int8)
     for holder, change in ((state.crown[t], np.int8(-1)), (seat, np.int8(1))):
         state.hands[t, holder, KIND_R] += change
         state.ranks[t, holder, RANK_R] += change

@@ -28,6 +28,7 @@ from lupai.envs.baohuang import hidden, notation, observation, play, render, rol
 from lupai.envs.baohuang.legal import Ints, Legal
 from lupai.envs.baohuang.rules import Rules, load_rules
 from lupai.envs.baohuang.state import (
+    COLUMN,
     PHASE_NAMES,
     PHASE_OVER,
     PHASE_PLAY,
@@ -36,6 +37,8 @@ from lupai.envs.baohuang.state import (
     SOLO_NAMES,
     Phase,
     State,
+    every,
+    rows,
 )
 from lupai.envs.cards import (
     CODE_B_MARKED,
@@ -43,11 +46,9 @@ from lupai.envs.cards import (
     CODE_TEXTS,
     KIND_B,
     KIND_R,
-    NATURAL_RANKS,
     NUM_CODES,
     NUM_KINDS,
-    RANK_B,
-    RANK_R,
+    count_ranks,
     parse_hand,
 )  # fmt: skip
 from lupai.envs.errors import IllegalMoveError, RulesError
@@ -60,6 +61,18 @@ if TYPE_CHECKING:
 _DECLINE: Final = ACTIONS.offsets["verb"] + VERB_ID["decline"]
 _CEDE: Final = ACTIONS.offsets["verb"] + VERB_ID["cede"]
 _SECRET: Final = CALL + 2 * NUM_KINDS
+_PHASE: Final = COLUMN["phase"]
+_ACTOR: Final = COLUMN["actor"]
+_MOVES: Final = COLUMN["moves"]
+
+
+def _public_ids() -> npt.NDArray[np.int16]:
+    ids = np.arange(ACTIONS.size, dtype=np.int16)
+    ids[_SECRET:SET] -= _SECRET - CALL
+    return ids
+
+
+_PUBLIC_ID: Final = _public_ids()  # what others see of each action: a secret call is a call
 
 
 class Engine:
@@ -181,11 +194,7 @@ class Engine:
         hands[:, :, KIND_R] += codes[:, :, CODE_R_MARKED]
         hands[:, :, KIND_B] += codes[:, :, CODE_B_MARKED]
         state.hands[t] = hands
-        state.ranks[t, :, :NATURAL_RANKS] = (
-            hands[:, :, :KIND_B].reshape(len(t), SEATS, NATURAL_RANKS, 4).sum(axis=3, dtype=np.int8)
-        )
-        state.ranks[t, :, RANK_B] = hands[:, :, KIND_B]
-        state.ranks[t, :, RANK_R] = hands[:, :, KIND_R]
+        state.ranks[t] = count_ranks(hands)
         state.sizes[t] = hands.sum(axis=2, dtype=np.int8)
         crown = codes[:, :, CODE_R_MARKED].argmax(axis=1)
         state.crown[t] = crown
@@ -214,7 +223,7 @@ class Engine:
 
     def _tables(self, state: State, tables: npt.ArrayLike | None) -> Ints:
         if tables is None:
-            return np.arange(len(state))
+            return every(len(state))
         t = np.asarray(tables)
         if t.size and (t.dtype.kind not in "iu" or t.min() < 0 or t.max() >= len(state)):
             raise ValueError(f"tables are integers in 0 … {len(state) - 1}, not {tables!r}")
@@ -234,16 +243,22 @@ class Engine:
                 no legal move.
         """
         t = self._tables(state, tables)
-        phase = state.phase[t]
-        late = phase == PHASE_PLAY
-        if late.all():
+        phase = rows(state.numbers, t)[:, _PHASE]
+        late = np.count_nonzero(phase == PHASE_PLAY)
+        if late == len(t):
             return play.legal(state, t, self.rules)
-        early = phase < PHASE_PLAY
-        if early.all():
+        early = np.flatnonzero(phase < PHASE_PLAY)
+        if early.size == len(t):
             return roles.legal(state, t, self.rules)
-        out = Legal.empty(len(t), int(self.rules.supreme))
-        out.put(np.flatnonzero(early), roles.legal(state, t[early], self.rules))
-        out.put(np.flatnonzero(late), play.legal(state, t[late], self.rules))
+        if late:  # as if all were late: cheaper than to pick them out
+            out = play.legal(state, t, self.rules)
+            over = np.flatnonzero(phase == PHASE_OVER)
+            if over.size:
+                out.put(over, Legal.empty(len(over)))
+        else:
+            out = Legal.empty(len(t), int(self.rules.supreme))
+        if early.size:
+            out.put(early, roles.legal(state, t[early], self.rules))
         return out
 
     def step(
@@ -275,8 +290,10 @@ class Engine:
             raise ValueError(f"actions {a.shape} for {len(t)} tables")
         if tables is not None and len(t) > 1 and np.bincount(t).max() > 1:
             raise ValueError("a table stands twice among the tables of one step")
-        phase = state.phase[t]
-        if (phase == PHASE_OVER).any():
+        numbers = rows(state.numbers, t)
+        phase = numbers[:, _PHASE]
+        late = np.count_nonzero(phase == PHASE_PLAY)
+        if late < len(t) and (phase == PHASE_OVER).any():
             table = int(t[phase == PHASE_OVER][0])
             raise IllegalMoveError(f"table {table}: the hand is over, nobody is asked")
         legal = self.legal(state, t) if legal is None else legal
@@ -287,20 +304,24 @@ class Engine:
         if cards is not None:
             notation.check_cards(state, t, a, cards, supreme=self.rules.supreme)
 
-        public = np.where((a >= _SECRET) & (a < SET), a - _SECRET + CALL, a)
-        slot = state.moves[t] % RECENT
-        state.recent[t, slot, 0] = state.actor[t]
-        state.recent[t, slot, 1] = public
-        state.moves[t] += 1
+        moves = numbers[:, _MOVES]
+        slot = (t * RECENT + moves % RECENT) * 2
+        recent = state.recent.reshape(-1)
+        recent[slot] = numbers[:, _ACTOR]
+        recent[slot + 1] = _PUBLIC_ID[a]
+        state.numbers[t, _MOVES] = moves + 1
+        if late == len(t):
+            play.step(state, t, a, self.rules, cards)
+            return
         early = phase < PHASE_PLAY
-        if early.any():
-            void = roles.step(state, t[early], a[early], self.rules)
-            if void.size:
-                self._void(state, void)
-        if not early.all():
-            late = ~early
-            chosen = cards if cards is None or late.all() else cards[late]
-            play.step(state, t[late], a[late], self.rules, chosen)
+        here = np.flatnonzero(early)
+        void = roles.step(state, t[here], a[here], self.rules)
+        if void.size:
+            self._void(state, void)
+        if late:
+            here = np.flatnonzero(~early)
+            chosen = None if cards is None else cards[here]
+            play.step(state, t[here], a[here], self.rules, chosen)
 
     # --- text; the words are in notation.py and render.py ----------------------------------------
 

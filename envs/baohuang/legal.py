@@ -3,8 +3,8 @@
 The hot path of the engine. The sets that one player may play are held as one 25-bit word per row
 (a rank, or jokers alone) and identity flag: which combos of small and big jokers may hang there.
 An answer's number of naturals follows from the size to beat; a lead may take any number from 1 to
-what is held. So ``[N, 2, 14]`` words describe a lead of a thousand sets exactly, and ids are
-written out only when somebody asks (:meth:`Legal.ids`, ragged; :meth:`Legal.dense`).
+what is held. So 29 words describe a lead of a thousand sets exactly, and ids are written out only
+when somebody asks (:meth:`Legal.ids`, ragged; :meth:`Legal.dense`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,29 @@ import numpy.typing as npt
 
 from lupai.envs.actions import ACTIONS, CALL, SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.rules import Rules
+from lupai.envs.baohuang.tables import (
+    ABOVE,
+    ALONE,
+    ANSWERS,
+    BIT_OF,
+    BY_ANSWER,
+    FIRST_ID,
+    FIT_ROW,
+    FITS,
+    IS_RANK,
+    JOKERS,
+    JOKERS_OF,
+    NATURALS_OF,
+    SIZE_OF,
+    STANDING_SIZE,
+    UNIT_OF,
+    UNITS,
+    Ints,
+    kth_bit,
+    permuted,
+    set_of_action,
+    unit_of,
+)
 from lupai.envs.cards import NATURAL_RANKS, NUM_KINDS, RANK_B, RANK_R, RANKS
 from lupai.envs.seats import NOBODY
 from lupai.envs.sets import (
@@ -25,33 +48,27 @@ from lupai.envs.sets import (
     COMBOS_WITH_B,
     COMBOS_WITH_R,
     NUM_SETS,
-    PARTS,
     ROW_JOKERS,
     ROWS,
-    SET_SIZE,
     U32,
     CardSet,
-    answer_table,
-    fit_table,
-    joker_table,
-    only_table,
     set_id,
-)  # fmt: skip
+)
+
+__all__ = ["Ints", "Legal", "play_moves", "set_of_action", "verb_mask"]
 
 I64 = npt.NDArray[np.int64]
-Ints = npt.NDArray[np.integer]
 _KEY: Final = 1 << 14  # more than there are action ids; row * _KEY + id sorts by row, then id
 assert ACTIONS.size <= _KEY
-_BITS: Final = np.arange(COMBOS, dtype=np.uint32)
-_VERB_BITS: Final = np.arange(len(VERB_ID), dtype=np.uint32)
 _STAR_COMBOS: Final = np.full(RANK_R + 1, ALL_COMBOS, dtype=np.uint32)
 _STAR_COMBOS[RANK_B], _STAR_COMBOS[RANK_R] = COMBOS_WITH_B, COMBOS_WITH_R
-_NOT_EMPTY: Final = np.uint32(ALL_COMBOS - 1)  # jokers alone are at least one card
 _SIX: Final = RANKS.index("6")
 _TWO: Final = RANKS.index("2")
 _THREE_TWOS: Final = CardSet(_TWO, 3).id
 _SINGLE_R: Final = SET + CardSet(ROW_JOKERS, 0, 0, 1).id
-_ABOVE: Final = np.arange(ROWS)[None, :] > np.arange(ROWS)[:, None]  # [standing rank, row]
+_PLAIN: Final = slice(1, 1 + ROWS)  # units without the identity flag
+_PLAIN_RANKS: Final = slice(1, 1 + NATURAL_RANKS)
+_FLAGGED: Final = slice(1 + ROWS, UNITS)
 
 
 def verb_mask(*verbs: str) -> np.uint32:
@@ -59,99 +76,107 @@ def verb_mask(*verbs: str) -> np.uint32:
     return np.uint32(sum(1 << VERB_ID[v] for v in verbs))
 
 
-def set_of_action(actions: Ints) -> Ints:
-    """Set id of ``play`` action ids, flag dropped."""
-    return actions - np.where(actions >= SET_IDENTITY, SET_IDENTITY, SET)
-
-
 @dataclass
 class Legal:
     """Legal moves of one player at each of N tables.
 
     Attributes:
-        verbs: ``[N] uint32``, bit ``v`` for verb id ``v``.
-        calls: ``[N, 54] int8``: 1 ``call c``, 2 ``call c open`` and ``call c secret``.
-        combos: ``[N, 2, 14] uint32`` words, without and with the identity flag.
-        held: ``[N, 2, 14] int8`` naturals available in each row; bounds a lead.
+        words: ``[N, 29] uint32`` verbs, then rows of sets without and with the identity flag; see
+            :mod:`lupai.envs.baohuang.tables` for the meaning of the bits.
+        held: ``[N, 29] int8`` naturals available in each unit, which bounds a lead.
         size: ``[N] int16`` cards of the set to beat, 0 for a lead.
         flag_cards: cards that the identity flag adds to a set: 1 where it is X, else 0.
+        calls: ``[N, 54] int8``: 1 ``call c``, 2 ``call c open`` and ``call c secret``; None where
+            nobody calls.
         extra: ``[N, 2] int32`` action ids beside those, -1 for none: sets that an option allows
             outside of the rule of equal sizes, or of which only one number of naturals is legal.
+            None where there are none.
     """
 
-    verbs: U32
-    calls: npt.NDArray[np.int8]
-    combos: U32
+    words: U32
     held: npt.NDArray[np.int8]
     size: npt.NDArray[np.int16]
     flag_cards: int
-    extra: npt.NDArray[np.int32]
+    calls: npt.NDArray[np.int8] | None = None
+    extra: npt.NDArray[np.int32] | None = None
 
     @classmethod
     def empty(cls, n: int, flag_cards: int = 0) -> Legal:
         """No legal move at any of n tables."""
-        return cls(
-            np.zeros(n, np.uint32),
-            np.zeros((n, NUM_KINDS), np.int8),
-            np.zeros((n, 2, ROWS), np.uint32),
-            np.zeros((n, 2, ROWS), np.int8),
-            np.zeros(n, np.int16),
-            flag_cards,
-            np.full((n, 2), NOBODY, np.int32),
-        )
+        held = np.zeros((n, UNITS), np.int8)
+        return cls(np.zeros((n, UNITS), np.uint32), held, np.zeros(n, np.int16), flag_cards)
 
     def __len__(self) -> int:
-        return len(self.verbs)
+        return len(self.words)
+
+    @property
+    def verbs(self) -> U32:
+        """``[N] uint32``, bit ``v`` for verb id ``v``."""
+        return self.words[:, 0]
+
+    def _by_unit(self) -> npt.NDArray[np.int16]:
+        """``[N, 29]`` number of moves in each unit."""
+        count = np.bitwise_count(self.words).astype(np.int16)
+        lead = np.flatnonzero(self.size == 0)
+        count[lead] *= np.maximum(self.held[lead], 1)
+        return count
 
     def counts(self) -> I64:
         """``[N] int64`` number of legal moves."""
-        words = np.bitwise_count(self.combos).astype(np.int64)
-        lead = self.size == 0
-        if lead.any():
-            words[lead, :, :ROW_JOKERS] *= self.held[lead, :, :ROW_JOKERS]
-        sets = words.sum(axis=(1, 2))
-        total: I64 = sets + np.bitwise_count(self.verbs)
-        total += self.calls.sum(axis=1, dtype=np.int64) + (self.extra >= 0).sum(axis=1)
+        total: I64 = self._by_unit().sum(axis=1, dtype=np.int64)
+        if self.calls is not None:
+            total += self.calls.sum(axis=1, dtype=np.int64)
+        if self.extra is not None:
+            total += (self.extra >= 0).sum(axis=1)
         return total
 
-    def _keys(self) -> I64:
-        """``row * _KEY + id`` of every legal move, ascending."""
-        row, verb = np.nonzero((self.verbs[:, None] >> _VERB_BITS) & 1)
-        parts = [row * _KEY + verb]
-        if self.calls.any():
-            row, kind = np.nonzero(self.calls == 1)
-            parts.append(row * _KEY + CALL + kind)
-            row, kind = np.nonzero(self.calls == 2)
-            parts.append(row * _KEY + CALL + NUM_KINDS + kind)
-            parts.append(row * _KEY + CALL + 2 * NUM_KINDS + kind)
-        row, slot = np.nonzero(self.extra >= 0)
-        if row.size:
-            parts.append(row * _KEY + self.extra[row, slot])
-        place = np.flatnonzero(self.combos)
-        if place.size:
-            entry, combo = np.nonzero((self.combos.reshape(-1)[place, None] >> _BITS) & 1)
-            place = place[entry]
-            row, rest = np.divmod(place, 2 * ROWS)
-            flag, rank = np.divmod(rest, ROWS)
-            n = self.size[row] - combo // 5 - combo % 5 - flag * self.flag_cards
-            n[rank == ROW_JOKERS] = 0
-            grow = np.flatnonzero((self.size[row] == 0) & (rank < ROW_JOKERS))
-            if grow.size:  # a lead: one id for each number of naturals
-                n[grow] = 1
-                times = np.ones(len(n), np.int64)
-                times[grow] = self.held.reshape(-1)[place[grow]]
-                first = np.cumsum(times) - times
-                index = np.repeat(np.arange(len(n)), times)
-                within = np.arange(len(index)) - first[index]
-                row, flag, rank, combo = row[index], flag[index], rank[index], combo[index]
-                n = n[index] + within
-            natural = rank * (16 * COMBOS) + (n - 1) * COMBOS + combo
-            alone = NATURAL_RANKS * 16 * COMBOS + (combo + COMBOS - 1) % COMBOS
-            ids = np.where(n == 0, alone, natural) + np.where(flag == 1, SET_IDENTITY, SET)
-            parts.append(row * _KEY + ids)
-        keys = np.concatenate(parts).astype(np.int64, copy=False)
-        keys.sort()
-        return keys
+    def _in_words(self) -> tuple[I64, I64]:
+        """Row and id of every move of the words, ascending."""
+        place = np.flatnonzero(self.words != 0)
+        words = self.words.reshape(-1)[place]
+        row, unit = np.divmod(place, UNITS)
+        rank = IS_RANK[unit]
+        lead = self.size[row] == 0
+        answer = np.flatnonzero(rank & ~lead)
+        words[answer] = permuted(words[answer])
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+        at = np.flatnonzero(bits.view(bool))
+        entry, bit = at >> 5, at & 31
+        naturals = np.zeros(len(words), np.int64)
+        naturals[answer] = self.size[row[answer]]
+        many = np.flatnonzero(lead & rank)
+        if many.size:  # a lead: one id for each number of naturals
+            own = np.bitwise_count(words).astype(np.int64)
+            times = np.ones(len(words), np.int64)
+            times[many] = self.held.reshape(-1)[place[many]]
+            first, total = np.cumsum(own) - own, own * times
+            entry = np.repeat(np.arange(len(words)), total)
+            within = np.arange(len(entry)) - (np.cumsum(total) - total)[entry]
+            more = within // own[entry]
+            bit = bit[first[entry] + within - more * own[entry]]
+            naturals[many] = 1
+        else:
+            more = np.zeros(len(bit), np.int64)
+        filled = naturals[entry] + more
+        if answer.size:
+            answers = np.zeros(len(words), bool)
+            answers[answer] = True
+            i = np.flatnonzero(answers[entry])
+            bit[i] = BY_ANSWER[bit[i]]
+            filled[i] -= JOKERS_OF[bit[i]] + self.flag_cards * (unit[entry[i]] > ROWS)
+        return row[entry], FIRST_ID[unit[entry]] + COMBOS * filled + bit
+
+    def _beside(self) -> list[tuple[I64, I64]]:
+        """Rows and ids of calls and extras."""
+        parts = []
+        if self.calls is not None:
+            for count, ways in ((1, (0,)), (2, (1, 2))):
+                row, kind = np.nonzero(self.calls == count)
+                parts += [(row, CALL + way * NUM_KINDS + kind) for way in ways]
+        if self.extra is not None:
+            row, slot = np.nonzero(self.extra >= 0)
+            parts.append((row, self.extra[row, slot].astype(np.int64)))
+        return parts
 
     def ids(self) -> tuple[npt.NDArray[np.int32], I64]:
         """All legal ids, ragged.
@@ -160,52 +185,119 @@ class Legal:
             ``(flat [total] int32, offsets [N + 1] int64)``; row i has
             ``flat[offsets[i]:offsets[i + 1]]``, ascending.
         """
-        keys = self._keys()
-        rows = keys >> 14
+        row, flat = self._in_words()
+        beside = self._beside()
+        if beside:
+            parts = [(row, flat), *beside]
+            keys = np.concatenate([r * _KEY + i for r, i in parts])
+            keys.sort()
+            row, flat = keys >> 14, keys & (_KEY - 1)
         offsets = np.zeros(len(self) + 1, np.int64)
-        np.cumsum(np.bincount(rows, minlength=len(self)), out=offsets[1:])
-        return (keys & (_KEY - 1)).astype(np.int32), offsets
+        np.cumsum(np.bincount(row, minlength=len(self)), out=offsets[1:])
+        return flat.astype(np.int32), offsets
 
     def dense(self) -> npt.NDArray[np.int8]:
         """``[N, A] int8`` mask, 1 where legal."""
-        keys = self._keys()
         mask = np.zeros((len(self), ACTIONS.size), np.int8)
-        mask[keys >> 14, keys & (_KEY - 1)] = 1
+        flat = mask.reshape(-1)
+        for row, ids in (self._in_words(), *self._beside()):
+            flat[row * ACTIONS.size + ids] = 1
         return mask
+
+    def pick(self, draws: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+        """One legal id at each table: of n ids, ascending, the one at ``int(draw * n)``.
+
+        The same as from :meth:`ids`, without writing them out. Every table must have a legal move.
+
+        Args:
+            draws: ``[N] float64`` in [0, 1).
+
+        Returns:
+            ``[N] int32``.
+        """
+        beside = self._rows_beside()
+        chosen = self._pick_words(draws)
+        if beside.size:
+            flat, offsets = self.take(beside).ids()
+            place = (draws[beside] * np.diff(offsets)).astype(np.int64)
+            chosen[beside] = flat[offsets[:-1] + place]
+        return chosen
+
+    def _rows_beside(self) -> I64:
+        """Rows with a call or an extra."""
+        some = np.zeros(len(self), bool)
+        if self.calls is not None:
+            some |= self.calls.any(axis=1)
+        if self.extra is not None:
+            some |= (self.extra >= 0).any(axis=1)
+        return np.flatnonzero(some)
+
+    def _pick_words(self, draws: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+        count = self._by_unit()
+        upto = np.cumsum(count, axis=1, dtype=np.int16)
+        k = (draws * upto[:, -1]).astype(np.int16)
+        unit = (upto > k[:, None]).argmax(axis=1)
+        place = np.arange(0, count.size, UNITS) + unit
+        word = self.words.reshape(-1)[place]
+        k -= upto.reshape(-1)[place] - count.reshape(-1)[place]
+        naturals = np.zeros(len(k), np.int16)
+        ranks = np.flatnonzero(IS_RANK[unit])
+        lead = self.size[ranks] == 0
+        i = ranks[lead]
+        own = np.bitwise_count(word[i])
+        more, k[i] = np.divmod(k[i], own)
+        naturals[i] = more + 1
+        i = ranks[~lead]
+        word[i] = permuted(word[i])
+        bit = kth_bit(word, k)
+        bit[i] = BY_ANSWER[bit[i]]
+        naturals[i] = self.size[i] - JOKERS_OF[bit[i]] - self.flag_cards * (unit[i] > ROWS)
+        chosen: npt.NDArray[np.int32] = FIRST_ID[unit] + COMBOS * naturals + bit
+        return chosen
 
     def contains(self, actions: Ints) -> npt.NDArray[np.bool_]:
         """``[N] bool``: whether one id per table is legal."""
-        a = actions.astype(np.int64)
-        row = np.arange(len(a))
-        verb = (self.verbs >> np.clip(a, 0, 31).astype(np.uint32)) & 1
-        ok: npt.NDArray[np.bool_] = (a >= 0) & (a < CALL) & (verb == 1)
-        call = (a >= CALL) & (a < SET)
-        if call.any():
-            way, kind = np.divmod(np.where(call, a - CALL, 0), NUM_KINDS)
-            ok |= call & (self.calls[row, kind] == np.where(way == 0, 1, 2))
-        play = (a >= SET) & (a < ACTIONS.size)
-        if play.any():
-            flag = (a >= SET_IDENTITY).astype(np.int64)
-            parts = PARTS[np.where(play, set_of_action(a), 0)].astype(np.int64)
-            rank, n, b, r = parts.T
-            bit = (self.combos[row, flag, rank] >> (b * 5 + r).astype(np.uint32)) & 1
-            size = n + b + r + flag * self.flag_cards
-            fits = np.where(self.size == 0, n <= self.held[row, flag, rank], size == self.size)
-            ok |= play & (bit == 1) & (fits | ((n == 0) & (self.size == 0)))
-            ok |= play & (self.extra == a[:, None]).any(axis=1)
+        known = actions.astype(np.uint64) < ACTIONS.size
+        if np.count_nonzero(known) < len(known):
+            return known & self.contains(np.where(known, actions, 0))
+        unit = UNIT_OF[actions]
+        place = np.arange(0, len(unit) * UNITS, UNITS) + unit
+        naturals = NATURALS_OF[actions]
+        cards = SIZE_OF[actions] + self.flag_cards * (unit > ROWS)
+        lead = naturals <= self.held.reshape(-1)[place]
+        ok: npt.NDArray[np.bool_] = np.where(
+            self.size == 0, lead, (naturals == 0) | (cards == self.size)
+        )
+        ok &= (self.words.reshape(-1)[place] >> BIT_OF[actions]) & 1 == 1
+        if self.calls is not None:
+            i = np.flatnonzero((actions >= CALL) & (actions < SET))
+            way, kind = np.divmod(actions[i] - CALL, NUM_KINDS)
+            ok[i] = self.calls[i, kind] == np.where(way == 0, 1, 2)
+        if self.extra is not None:
+            ok |= (self.extra == actions[:, None]).any(axis=1)
         return ok
 
     def take(self, rows: Ints) -> Legal:
         """Legal moves of some of the tables."""
         return Legal(
-            self.verbs[rows], self.calls[rows], self.combos[rows], self.held[rows],
-            self.size[rows], self.flag_cards, self.extra[rows],
+            self.words[rows], self.held[rows], self.size[rows], self.flag_cards,
+            None if self.calls is None else self.calls[rows],
+            None if self.extra is None else self.extra[rows],
         )  # fmt: skip
 
     def put(self, rows: Ints, other: Legal) -> None:
         """Overwrite the legal moves of some of the tables."""
-        for name in ("verbs", "calls", "combos", "held", "size", "extra"):
-            getattr(self, name)[rows] = getattr(other, name)
+        self.words[rows] = other.words
+        self.held[rows] = other.held
+        self.size[rows] = other.size
+        if other.calls is not None or self.calls is not None:
+            if self.calls is None:
+                self.calls = np.zeros((len(self), NUM_KINDS), np.int8)
+            self.calls[rows] = 0 if other.calls is None else other.calls
+        if other.extra is not None or self.extra is not None:
+            if self.extra is None:
+                self.extra = np.full((len(self), 2), NOBODY, np.int32)
+            self.extra[rows] = NOBODY if other.extra is None else other.extra
 
 
 def play_moves(
@@ -225,104 +317,68 @@ def play_moves(
         verbs: ``[N] uint32`` words allowed beside the sets (pass, yield, claim).
         rules: for 特画, 憋6, and three twos.
     """
-    supreme = int(rules.supreme)
-    legal = Legal.empty(len(ranks), supreme)
-    legal.verbs = verbs.astype(np.uint32)
-    row = np.arange(len(ranks))
-    hides = identity_rank >= 0
+    legal = Legal.empty(len(ranks), int(rules.supreme))
+    hides = np.flatnonzero(identity_rank >= 0)
     plain = ranks
-    if hides.any():  # without the flag the identity card stays in the hand
+    if hides.size:  # without the flag the identity card stays in the hand
         plain = ranks.copy()
-        plain[row[hides], identity_rank[hides]] -= 1
-
-    lead = standing == NOBODY
-    beaten = np.where(lead, 0, set_of_action(standing))
-    holds_x = ~lead & (standing >= SET_IDENTITY)  # only an X keeps its flag on the table
-    size = np.where(lead, 0, SET_SIZE[beaten] + holds_x).astype(np.int16)
-    legal.size = size
-    above = _ABOVE[PARTS[beaten, 0]] | lead[:, None]
-    combo = np.where(lead, 0, PARTS[beaten, 2] * 5 + PARTS[beaten, 3])
-    answers = np.where(holds_x, np.uint32(0), answer_table()[:, combo])  # [2, N]; a lead: all
-
-    legal.combos[:, 0] = _rows(plain, plain, size, lead, answers[0], above)
-    legal.combos[:, 0, ROW_JOKERS] &= _NOT_EMPTY
-    legal.held[:, 0, :NATURAL_RANKS] = plain[:, :NATURAL_RANKS]
-    if hides.any():
-        i = np.flatnonzero(hides)
-        if supreme:
-            _add_x(legal, i, plain[i], size[i], lead[i], answers[1, i], above[i])
+        plain[hides, identity_rank[hides]] -= 1
+    legal.size = STANDING_SIZE[standing]
+    legal.words[:, 0] = verbs
+    _rows(legal.words[:, _PLAIN], plain, plain, standing)
+    legal.held[:, _PLAIN_RANKS] = plain[:, :NATURAL_RANKS]
+    if hides.size:
+        words = np.empty((len(hides), ROWS), np.uint32)
+        held = plain[hides]
+        if rules.supreme:  # one card more than is listed
+            _rows(words, held, held, standing[hides], x=1)
         else:
-            _add_stars(legal, i, plain[i], ranks[i], identity_rank[i], answers[0, i], above[i])
+            _stars(words, held, ranks[hides], identity_rank[hides], standing[hides])
+        legal.words[hides, _FLAGGED] = words
+        legal.held[hides, 1 + ROWS : UNITS - 1] = held[:, :NATURAL_RANKS]
     if rules.hold_sixes:
-        _hold_sixes(legal, ranks, plain, hides)
+        _hold_sixes(legal, ranks, plain, identity_rank >= 0)
     if rules.three_twos_beat_big:
-        _three_twos(legal, ranks, plain, hides & (identity_rank == _TWO), standing)
+        _three_twos(legal, ranks, plain, identity_rank == _TWO, standing)
     return legal
 
 
-def _add_x(
-    legal: Legal,
-    i: Ints,
-    plain: npt.NDArray[np.int8],
-    size: npt.NDArray[np.int16],
-    lead: npt.NDArray[np.bool_],
-    answer: U32,
-    above: npt.NDArray[np.bool_],
-) -> None:
-    """Sets with 特画, at tables ``i`` whose player holds it: one card more than is listed."""
-    rest = np.maximum(size - 1, 0).astype(np.int16)
-    legal.combos[i, 1] = _rows(plain, plain, rest, lead, answer, above)
-    legal.held[i, 1, :NATURAL_RANKS] = plain[:, :NATURAL_RANKS]
-
-
-def _add_stars(
-    legal: Legal,
-    i: Ints,
-    plain: npt.NDArray[np.int8],
-    ranks: npt.NDArray[np.int8],
-    rank: Ints,
-    answer: U32,
-    above: npt.NDArray[np.bool_],
-) -> None:
-    """Sets with the hidden identity card of rank ``rank``; players of tables ``i`` hold it."""
-    size = legal.size[i]
-    lead = size == 0
-    stars = _rows(plain, ranks, size, lead, answer & _STAR_COMBOS[rank], above)
-    stars[:, ROW_JOKERS] &= _NOT_EMPTY
-    natural = rank < NATURAL_RANKS
-    if natural.any():  # a natural identity card is of one rank only
-        j = np.flatnonzero(natural)
-        own = _rows(ranks[j], ranks[j], size[j], lead[j], answer[j], above[j])
-        keep = np.arange(ROWS)[None, :] == rank[j][:, None]
-        stars[j] = np.where(keep, own, np.uint32(0))
-    legal.combos[i, 1] = stars
-    legal.held[i, 1, :NATURAL_RANKS] = np.where(
-        np.arange(NATURAL_RANKS)[None, :] == rank[:, None],
-        ranks[:, :NATURAL_RANKS],
-        plain[:, :NATURAL_RANKS],
-    )
-
-
 def _rows(
-    naturals: npt.NDArray[np.int8],
-    jokers: npt.NDArray[np.int8],
-    size: npt.NDArray[np.int16],
-    lead: npt.NDArray[np.bool_],
-    answer: U32,
-    above: npt.NDArray[np.bool_],
-) -> U32:
-    """Words ``[N, 14]`` of one flag: joker combos held, that answer, and that make the size."""
-    have = joker_table()[jokers[:, RANK_B], jokers[:, RANK_R]] & answer
-    count = naturals[:, :NATURAL_RANKS]
-    fits = np.where(
-        lead[:, None],
-        np.where(count > 0, np.uint32(ALL_COMBOS), np.uint32(0)),
-        fit_table()[size[:, None], count],
-    )
-    words = np.empty((len(size), ROWS), np.uint32)
-    words[:, :ROW_JOKERS] = np.where(above[:, :ROW_JOKERS], fits & have[:, None], np.uint32(0))
-    words[:, ROW_JOKERS] = np.where(lead, np.uint32(ALL_COMBOS), only_table()[size]) & have
-    return words
+    words: U32, naturals: npt.NDArray[np.int8], jokers: npt.NDArray[np.int8], standing: Ints,
+    x: int = 0, combos: U32 | None = None,
+) -> None:  # fmt: skip
+    """Write words ``[N, 14]`` of one flag: joker combos held, that answer, and make the size.
+
+    Args:
+        naturals, jokers: ``[N, 15]`` hands that the naturals and the jokers are taken from.
+        x: 1 where the set holds an X beside them.
+        combos: ``[N]`` the only ones to take.
+    """
+    have = JOKERS[jokers[:, RANK_B] * 5 + jokers[:, RANK_R]]
+    if combos is not None:
+        have &= combos
+    alone = ALONE[x][standing] & have
+    have &= ANSWERS[x][standing]
+    fits = FIT_ROW[x][standing][:, None] + naturals[:, :NATURAL_RANKS] * ABOVE[standing]
+    np.bitwise_and(FITS[fits], have[:, None], out=words[:, :ROW_JOKERS])
+    words[:, ROW_JOKERS] = alone >> 1  # the order of the ids of jokers alone
+    if x:
+        words[:, ROW_JOKERS] |= (alone & 1) << (COMBOS - 1)
+
+
+def _stars(
+    words: U32, plain: npt.NDArray[np.int8], ranks: npt.NDArray[np.int8], rank: Ints, standing: Ints
+) -> None:
+    """Sets with the hidden identity card of rank ``rank``, which all these players hold.
+
+    ``plain`` becomes the naturals that may be taken: of its own rank the identity card too.
+    """
+    row = np.arange(len(rank))
+    natural = rank < NATURAL_RANKS
+    plain[row[natural], rank[natural]] += 1
+    _rows(words, plain, ranks, standing, combos=_STAR_COMBOS[rank])
+    # a natural identity card is in sets of its own rank only
+    words[natural[:, None] & (np.arange(ROWS) != rank[:, None])] = 0
 
 
 def _hold_sixes(
@@ -338,11 +394,12 @@ def _hold_sixes(
     total = ranks.sum(axis=1, dtype=np.int64)
     whole = (n > 0) & (n + b + r + flag * legal.flag_cards == total)
     row = np.arange(len(ranks))
-    bit = (legal.combos[row, flag, _SIX] >> (b * 5 + r).astype(np.uint32)) & 1
+    bit = (legal.words[row, unit_of(_SIX) + ROWS * flag] >> (b * 5 + r).astype(np.uint32)) & 1
     fits = (legal.size == 0) | (legal.size == total)
     ids = set_id(np.full(len(n), _SIX), n, b, r) + np.where(flag == 1, SET_IDENTITY, SET)
+    legal.extra = np.full((len(n), 2), NOBODY, np.int32)
     legal.extra[:, 0] = np.where(whole & (bit == 1) & fits, ids, NOBODY)
-    legal.combos[:, :, _SIX] = 0
+    legal.words[:, [unit_of(_SIX), unit_of(_SIX, flag=True)]] = 0
 
 
 def _three_twos(
@@ -354,6 +411,10 @@ def _three_twos(
 ) -> None:
     """A standing single R is beaten by exactly 222 (S1: 三个二打一个大花)."""
     big = standing == _SINGLE_R
+    if not big.any():
+        return
+    if legal.extra is None:
+        legal.extra = np.full((len(big), 2), NOBODY, np.int32)
     legal.extra[big & (plain[:, _TWO] >= 3), 0] = SET + _THREE_TWOS
     if not legal.flag_cards:
         legal.extra[big & hides_two & (ranks[:, _TWO] >= 3), 1] = SET_IDENTITY + _THREE_TWOS

@@ -18,6 +18,7 @@ from lupai.envs.cards import (
     NUM_RANKS,
     RANK_OF_KIND,
     cards_of_counts,
+    count_ranks,
     parse_cards,
     shorten,
 )  # fmt: skip
@@ -191,15 +192,9 @@ def hold(
     kind = np.where(hides, state.identity_kind[t], 0).astype(np.intp)
     free[row, kind] -= hides & ~starred
     shows = ~hides | ~starred | (cards[row, kind] > 0)
-    same = (_by_rank(usual) == _by_rank(cards)).all(axis=1)
+    same = (count_ranks(usual) == count_ranks(cards)).all(axis=1)
     good[i] = shows & same & ((cards <= free) & (cards >= 0)).all(axis=1)
     return good
-
-
-def _by_rank(cards: I8) -> npt.NDArray[np.int64]:
-    """``[N, 15]`` of ``[N, 54]``."""
-    naturals = cards[:, :KIND_B].reshape(-1, NATURAL_RANKS, 4).sum(axis=2, dtype=np.int64)
-    return np.concatenate([naturals, cards[:, KIND_B:]], axis=1)
 
 
 def check_cards(state: State, t: Ints, actions: Ints, cards: I8, *, supreme: bool) -> None:

@@ -16,88 +16,147 @@ s, h, c, d unless told which (records name them).
 
 from __future__ import annotations
 
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lupai.envs.actions import SET, SET_IDENTITY, VERB_ID
-from lupai.envs.baohuang.asking import emperors_camp
 from lupai.envs.baohuang.legal import Ints, Legal, play_moves, set_of_action, verb_mask
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.scoring import solo_decided
-from lupai.envs.baohuang.state import PHASE_OVER, SEATS, State
-from lupai.envs.cards import KIND_B, KIND_R, NATURAL_RANKS, RANK_B, RANK_OF_KIND, RANK_R
-from lupai.envs.seats import NOBODY, next_seat
+from lupai.envs.baohuang.state import COLUMN, I16, PHASE_OVER, SEATS, State, rows
+from lupai.envs.baohuang.tables import SIZE_OF
+from lupai.envs.cards import (
+    KIND_B,
+    KIND_R,
+    NATURAL_RANKS,
+    NUM_KINDS,
+    NUM_RANKS,
+    RANK_OF_KIND,
+    count_ranks,
+)  # fmt: skip
+from lupai.envs.seats import NOBODY, members, next_seat
 from lupai.envs.sets import PARTS
 
-_NEXT: Final = next_seat(SEATS)
+I8 = npt.NDArray[np.int8]
 _NO_VERB: Final = np.uint32(0)
 _PASS: Final = VERB_ID["pass"]
 _YIELD: Final = VERB_ID["yield"]
 _CLAIM: Final = VERB_ID["claim"]
+
+_ACTOR: Final = COLUMN["actor"]
+_ALIVE: Final = COLUMN["alive"]
+_CIRCLE: Final = COLUMN["circle"]
+_CLAIMED: Final = COLUMN["claimed"]
+_EMPEROR: Final = COLUMN["emperor"]
+_GUARD: Final = COLUMN["guard"]
+_IDENTITY_KIND: Final = COLUMN["identity_kind"]
+_IDENTITY_SEAT: Final = COLUMN["identity_seat"]
+_LEFT_TRICK: Final = COLUMN["left_trick"]
+_OUT_COUNT: Final = COLUMN["out_count"]
+_OWNER: Final = COLUMN["owner"]
+_PASSED: Final = COLUMN["passed"]
+_PHASE: Final = COLUMN["phase"]
+_PUBLIC: Final = COLUMN["public"]
+_SOLO: Final = COLUMN["solo"]
+_STANDING: Final = COLUMN["standing"]
+_TO_ASK: Final = COLUMN["to_ask"]
+_YIELDED: Final = COLUMN["yielded"]
+# what _trick gives, in this order
+_TRICK: Final = (
+    _ACTOR, _STANDING, _OWNER, _CIRCLE, _TO_ASK, _PASSED, _YIELDED, _CLAIMED, _LEFT_TRICK,
+)  # fmt: skip
+
+_BIT: Final = np.array([1 << seat for seat in range(SEATS)] + [0], np.int16)  # nobody, -1: none
+_NEXT: Final = next_seat(SEATS).astype(np.int16).reshape(-1)  # by set * SEATS + seat
+# by set * SEATS + seat: who leads after a set of the seat: he, or if he is out the next one (接风)
+_LEADER: Final = np.where(members(SEATS), np.arange(SEATS, dtype=np.int8), next_seat(SEATS)).ravel()
+# the same tables for Python ints
+_ONE: Final = (_NEXT.tolist(), _LEADER.tolist())
+_MANY: Final = (_NEXT, _LEADER)
 
 
 def trick_verbs(
     rules: Rules, standing: Ints, circle: Ints, claimable: Ints
 ) -> npt.NDArray[np.uint32]:
     """Words beside the sets, ``[N] uint32``: none in a lead; yield and claim in circle 1."""
-    first = verb_mask("pass") | (verb_mask("yield") if rules.yield_ else _NO_VERB)
-    extra = verb_mask("claim") if rules.claim else _NO_VERB
+    return _verbs(rules.yield_, rules.claim, standing, circle, claimable)
+
+
+def _verbs(
+    yields: bool, claims: bool, standing: Ints, circle: Ints, claimable: Ints
+) -> npt.NDArray[np.uint32]:
+    first = verb_mask("pass") | (verb_mask("yield") if yields else _NO_VERB)
+    extra = verb_mask("claim") if claims else _NO_VERB
     verbs = np.where(circle == 1, first, verb_mask("pass"))
     verbs = verbs | np.where((circle == 1) & (claimable != 0), extra, _NO_VERB)
     return np.where(standing == NOBODY, _NO_VERB, verbs).astype(np.uint32)
 
 
+@cache
+def verb_table(yields: bool, claims: bool) -> npt.NDArray[np.uint32]:
+    """:func:`trick_verbs` by ``((circle * 32 + alive) * 6 + owner) * 5 + actor``.
+
+    Made from all circles 0 … 2, sets of seats alive, owners -1 … 4 of the standing set and actors.
+    """
+    circle, alive, owner, actor = np.indices((3, 1 << SEATS, SEATS + 1, SEATS)).reshape(4, -1)
+    owner -= 1
+    owner_out = alive >> np.maximum(owner, 0) & 1 == 0
+    claimable = owner_out & (_NEXT[alive * SEATS + owner] == actor)
+    return np.roll(_verbs(yields, claims, owner, circle, claimable), -SEATS)
+
+
 def legal(state: State, t: Ints, rules: Rules) -> Legal:
     """Legal moves of the acting players of tables ``t``, all in the play phase."""
-    actor = state.actor[t]
-    owner = state.owner[t]
-    standing = state.standing[t]
-    alive = state.alive[t]
-    next_in = _NEXT[alive, owner]
-    last_set = (alive >> np.maximum(owner, 0)) & 1 == 0
-    claimable = (standing != NOBODY) & last_set & (next_in == actor)
-    hides = state.identity_seat[t] == actor
-    identity = np.where(hides, RANK_OF_KIND[state.identity_kind[t]], NOBODY)
-    verbs = trick_verbs(rules, standing, state.circle[t], claimable)
-    return play_moves(state.ranks[t, actor], identity, standing, verbs, rules)
+    numbers = rows(state.numbers, t)
+    actor = numbers[:, _ACTOR]
+    trick = ((numbers[:, _CIRCLE] * 32 + numbers[:, _ALIVE]) * 6 + numbers[:, _OWNER]) * SEATS
+    verbs = verb_table(rules.yield_, rules.claim)[trick + actor]
+    hides = numbers[:, _IDENTITY_SEAT] == actor
+    identity = np.where(hides, RANK_OF_KIND[numbers[:, _IDENTITY_KIND]], NOBODY)
+    ranks = state.ranks.reshape(-1, NUM_RANKS)[t * SEATS + actor]
+    return play_moves(ranks, identity, numbers[:, _STANDING], verbs, rules)
 
 
-def cards_of_play(state: State, t: Ints, actions: Ints, *, supreme: bool) -> npt.NDArray[np.int8]:
+def cards_of_play(state: State, t: Ints, actions: Ints, *, supreme: bool) -> I8:
     """Cards ``[N, 54] int8`` that the engine takes for ``play`` actions: suits in order s h c d.
 
     Args:
         supreme: the identity flag adds the card to the set (特画) and is not one of its naturals.
     """
-    seat = state.actor[t].astype(np.intp)
-    row = np.arange(len(t))
-    rank, n, b, r = PARTS[set_of_action(actions)].astype(np.int64).T
-    starred = actions >= SET_IDENTITY
-    hides = state.identity_seat[t] == seat
-    kind = np.where(hides, state.identity_kind[t], NOBODY).astype(np.intp)
-
-    free = state.hands[t, seat].copy()
-    free[row[hides], kind[hides]] -= 1
-    cards = np.zeros_like(free)
-    # a starred joker is among the jokers that the set counts, unless it is 特画
-    alone = starred & hides if supreme else starred & hides & (kind < KIND_B)
-    cards[row[alone], kind[alone]] = 1
-    n = n if supreme else n - alone
-
-    at = np.minimum(rank, NATURAL_RANKS - 1)[:, None] * 4 + np.arange(4)
-    have = np.where((rank < NATURAL_RANKS)[:, None], np.take_along_axis(free, at, axis=1), 0)
-    before = np.cumsum(have, axis=1) - have
-    taken = np.clip(n[:, None] - before, 0, have)
-    np.put_along_axis(cards, at, np.take_along_axis(cards, at, axis=1) + taken, axis=1)
-    cards[:, KIND_B] += b.astype(np.int8)
-    cards[:, KIND_R] += r.astype(np.int8)
-    return cards.astype(np.int8)
+    numbers = rows(state.numbers, t)
+    hands = state.hands.reshape(-1, NUM_KINDS)[t * SEATS + numbers[:, _ACTOR]]
+    return _usual_cards(hands, numbers, actions, supreme=supreme)
 
 
-def step(
-    state: State, t: Ints, actions: Ints, rules: Rules, cards: npt.NDArray[np.int8] | None = None
-) -> None:
+def _usual_cards(hands: I8, numbers: I16, actions: Ints, *, supreme: bool) -> I8:
+    rank, n, b, r = PARTS[set_of_action(actions)].T
+    cards = np.zeros_like(hands)
+    hides = np.flatnonzero(numbers[:, _IDENTITY_SEAT] == numbers[:, _ACTOR])
+    if hides.size:
+        kind = numbers[hides, _IDENTITY_KIND]
+        hands = hands.copy()
+        hands[hides, kind] -= 1
+        # a starred joker is among the jokers that the set counts, unless it is 特画
+        alone = (actions[hides] >= SET_IDENTITY) & (supreme | (kind < KIND_B))
+        cards[hides[alone], kind[alone]] = 1
+        if not supreme:
+            n = n.copy()
+            n[hides[alone]] -= 1
+    place = np.arange(0, hands.size, NUM_KINDS) + 4 * np.minimum(rank, NATURAL_RANKS - 1)
+    held, taken = hands.reshape(-1), cards.reshape(-1)
+    for suit in range(4):
+        some = np.minimum(n, held[place + suit])
+        taken[place + suit] += some
+        n = n - some
+    cards[:, KIND_B] += b
+    cards[:, KIND_R] += r
+    return cards
+
+
+def step(state: State, t: Ints, actions: Ints, rules: Rules, cards: I8 | None = None) -> None:
     """Apply legal moves of the play phase in place.
 
     Args:
@@ -105,112 +164,147 @@ def step(
         actions: ``[N]`` ids.
         cards: ``[N, 54] int8`` the very cards of each ``play``; None takes suits in order.
     """
-    sets = actions >= SET
-    if sets.any():
-        i = np.flatnonzero(sets)
-        if cards is None:
-            took = cards_of_play(state, t[i], actions[i], supreme=rules.supreme)
-        else:
-            took = cards[i]
-        _put_down(state, t[i], actions[i], took, rules)
-    if not sets.all():
-        i = np.flatnonzero(~sets)
-        _decline(state, t[i], actions[i], rules)
-    _go_on(state, t, rules)
+    numbers = rows(state.numbers, t)
+    ended: Any = None
+    sets = np.flatnonzero(actions >= SET)
+    if sets.size:
+        ended = _put_down(state, t, numbers, sets, actions[sets], cards, rules)
+    if len(t) == 1:  # the same arithmetic with Python's ints
+        after = _trick(
+            numbers[0].tolist(), int(actions[0]), None if ended is None else True, rules, *_ONE
+        )
+        for column, value in zip(_TRICK, after, strict=True):
+            numbers[0, column] = value
+    else:
+        after = _trick(numbers.T, actions.astype(np.int16), ended, rules, *_MANY)
+        for column, value in zip(_TRICK, after, strict=True):
+            numbers[:, column] = value
+    if numbers is not state.numbers:
+        state.numbers[t] = numbers
 
 
 def _put_down(
-    state: State, t: Ints, actions: Ints, cards: npt.NDArray[np.int8], rules: Rules
-) -> None:
-    seat = state.actor[t].astype(np.intp)
-    state.hands[t, seat] -= cards
-    state.played[t, seat] += cards
-    by_rank = cards[:, :KIND_B].reshape(-1, NATURAL_RANKS, 4).sum(axis=2, dtype=np.int8)
-    state.ranks[t, seat, :NATURAL_RANKS] -= by_rank
-    state.ranks[t, seat, RANK_B] -= cards[:, KIND_B]
-    state.ranks[t, seat, RANK_R] -= cards[:, KIND_R]
+    state: State, t: Ints, numbers: I16, sets: Ints, actions: Ints, cards: I8 | None, rules: Rules
+) -> npt.NDArray[np.bool_] | None:
+    """Take the cards of sets ``actions [M]`` off the hands at rows ``sets [M]``.
+
+    Returns:
+        ``[N]`` where the hand has ended; None: nowhere.
+    """
+    before = numbers[sets]
+    place = t[sets] * SEATS + before[:, _ACTOR]
+    hands, played, ranks = (
+        state.hands.reshape(-1, NUM_KINDS), state.played.reshape(-1, NUM_KINDS),
+        state.ranks.reshape(-1, NUM_RANKS),
+    )  # fmt: skip
+    held = hands[place]
+    if cards is None:
+        took = _usual_cards(held, before, actions, supreme=rules.supreme)
+    else:
+        took = cards[sets]
+    hands[place] = held - took
+    played[place] += took
+    ranks[place] -= count_ranks(took)
 
     starred = actions >= SET_IDENTITY
-    if starred.any():  # playing the identity card makes the role public
-        s = t[starred]
-        state.public[s] = 1
-        state.identity_seat[s] = NOBODY
+    some = sets[starred]
+    if some.size:  # playing the identity card makes the role public
+        numbers[some, _PUBLIC] = 1
+        numbers[some, _IDENTITY_SEAT] = NOBODY
 
-    state.sizes[t, seat] -= cards.sum(axis=1, dtype=np.int8)
-    out = state.sizes[t, seat] == 0
-    if out.any():
-        o = t[out]
-        state.out_count[o] += 1
-        state.places[o, seat[out]] = state.out_count[o]
-        state.alive[o] &= ~(1 << seat[out]).astype(np.int16)
-    bit = (1 << seat).astype(np.int16)
-    # an X keeps its flag, since nothing beats it; a star has said what it had to say
-    state.standing[t] = actions if rules.supreme else SET + set_of_action(actions)
-    state.owner[t] = seat
-    state.circle[t] = 1
-    state.to_ask[t] = state.alive[t] & ~bit & ~state.left_trick[t]
-    state.passed[t] = 0
-    state.yielded[t] = 0
-    state.claimed[t] = 0
+    sizes = state.sizes.reshape(-1)
+    count = SIZE_OF[actions] + starred * rules.supreme
+    left = sizes[place] - count
+    sizes[place] = left
+    out = sets[left == 0]
+    return _go_out(state, t, numbers, out, rules) if out.size else None
 
 
-def _decline(state: State, t: Ints, actions: Ints, rules: Rules) -> None:
-    bit = (1 << state.actor[t].astype(np.intp)).astype(np.int16)
-    state.to_ask[t] &= ~bit
-    state.passed[t] |= np.where(actions == _PASS, bit, 0).astype(np.int16)
-    state.yielded[t] |= np.where(actions == _YIELD, bit, 0).astype(np.int16)
-    state.claimed[t] |= np.where(actions == _CLAIM, bit, 0).astype(np.int16)
-    if rules.pass_scope == "trick":
-        state.left_trick[t] |= np.where(actions == _YIELD, 0, bit).astype(np.int16)
-
-
-def _ended(state: State, t: Ints, rules: Rules) -> npt.NDArray[np.bool_]:
-    """Whether the hand has ended, by option ``end``."""
-    alive = state.alive[t]
-    ended: npt.NDArray[np.bool_] = (alive & (alive - 1)) == 0  # one player left
-    if rules.end != "last_player":
-        camp = emperors_camp(state, t)
-        ended |= ((alive & camp) == 0) | ((alive & ~camp) == 0)
-    if rules.end == "decided":
-        ended |= solo_decided(rules)[state.solo[t], state.out_count[t]]
+def _go_out(
+    state: State, t: Ints, numbers: I16, out: Ints, rules: Rules
+) -> npt.NDArray[np.bool_] | None:
+    """Give the actors of rows ``out [M]`` their places; as :func:`_put_down`."""
+    seat = numbers[out, _ACTOR]
+    alive = numbers[out, _ALIVE] & ~_BIT[seat]
+    numbers[out, _ALIVE] = alive
+    numbers[out, _OUT_COUNT] += 1
+    state.places[t[out], seat] = numbers[out, _OUT_COUNT]
+    last = _ended(numbers[out], rules)
+    if not last.any():
+        return None
+    end, alive = out[last], alive[last]
+    one = (alive & (alive - 1)) == 0
+    state.places[t[end[one]], _NEXT[alive[one] * SEATS]] = SEATS
+    numbers[end[one], _OUT_COUNT] = SEATS
+    numbers[end, _PHASE] = PHASE_OVER
+    ended = np.zeros(len(t), bool)
+    ended[end] = True
     return ended
 
 
-def _go_on(state: State, t: Ints, rules: Rules) -> None:
-    """Find who is asked next, who leads, or that the hand is over."""
-    last = _ended(state, t, rules)
-    if last.any():
-        end = t[last]
-        alive = state.alive[end]
-        one = (alive & (alive - 1)) == 0
-        e = end[one]
-        state.places[e, _NEXT[alive[one], 0].astype(np.intp)] = SEATS
-        state.out_count[e] = SEATS
-        state.phase[end] = PHASE_OVER
-        state.actor[end] = NOBODY
-        state.to_ask[end] = 0
+def _ended(numbers: I16, rules: Rules) -> npt.NDArray[np.bool_]:
+    """Whether the hand has ended where somebody has gone out, by option ``end``."""
+    alive = numbers[:, _ALIVE]
+    ended: npt.NDArray[np.bool_] = (alive & (alive - 1)) == 0  # one player left
+    if rules.end != "last_player":
+        camp = _BIT[numbers[:, _EMPEROR]] | _BIT[numbers[:, _GUARD]]
+        ended |= ((alive & camp) == 0) | ((alive & ~camp) == 0)
+    if rules.end == "decided":
+        ended |= solo_decided(rules)[numbers[:, _SOLO], numbers[:, _OUT_COUNT]]
+    return ended
 
-    again = (state.to_ask[t] == 0) & (state.circle[t] == 1) & (state.yielded[t] != 0) & ~last
-    if again.any():
-        c = t[again]
-        state.circle[c] = 2
-        state.to_ask[c] = state.yielded[c]
-        state.actor[c] = state.owner[c]  # so that the first to be asked is found after the owner
 
-    to_ask = state.to_ask[t]
-    asked = to_ask != 0
-    a = t[asked]
-    state.actor[a] = _NEXT[state.to_ask[a], state.actor[a]]
-    closed = ~asked & ~last
-    if closed.any():  # 扣牌: nobody beat it
-        c = t[closed]
-        owner = state.owner[c]
-        owner_in = (state.alive[c] >> owner) & 1 == 1
-        state.actor[c] = np.where(owner_in, owner, _NEXT[state.alive[c], owner])
-        state.standing[c] = NOBODY
-        state.owner[c] = NOBODY
-        state.circle[c] = 1
-        state.passed[c] = 0
-        state.yielded[c] = 0
-        state.claimed[c] = 0
-        state.left_trick[c] = 0
+def _trick(
+    was: Any, action: Any, ended: Any, rules: Rules, next_: Any, leader: Any
+) -> tuple[Any, ...]:
+    """Who is asked next, or leads, and the trick after a move; :data:`_TRICK` of it.
+
+    Arithmetic only, so that the same lines serve one table as Python ints and N tables as arrays:
+    a truth value times a number is the number or 0.
+
+    Args:
+        was: columns before the move, but the cards put down and the seat gone out.
+        action: id. ended: whether the hand has ended; None: no.
+        next_, leader: tables by set * SEATS + seat.
+    """
+    seat, alive = was[_ACTOR], was[_ALIVE]
+    bit = 1 << seat
+    puts, keeps = action >= SET, action < SET
+    left = was[_LEFT_TRICK]
+    to_ask = ((alive & ~left) * puts + was[_TO_ASK] * keeps) & ~bit
+    if rules.pass_scope == "trick":
+        left = left | bit * (keeps & (action != _YIELD))
+    passed = (was[_PASSED] | bit * (action == _PASS)) * keeps
+    yielded = (was[_YIELDED] | bit * (action == _YIELD)) * keeps
+    claimed = (was[_CLAIMED] | bit * (action == _CLAIM)) * keeps
+    owner = seat * puts + was[_OWNER] * keeps
+    circle = was[_CIRCLE] * keeps + puts
+    # an X keeps its flag, since nothing beats it; a star has said what it had to say
+    flag = 0 if rules.supreme else (SET_IDENTITY - SET) * (action >= SET_IDENTITY)
+    standing = (action - flag) * puts + was[_STANDING] * keeps
+
+    again = (to_ask == 0) & (circle == 1) & (yielded != 0)
+    circle = circle + again
+    to_ask = to_ask + yielded * again
+    if ended is not None:
+        to_ask = to_ask * (ended ^ True)
+    after = seat + (owner - seat) * again  # circle 2 begins after the owner
+    closed = to_ask == 0  # 扣牌: nobody beat it
+    if ended is not None:
+        closed = closed & (ended ^ True)
+    goes = closed ^ True
+    actor = next_[to_ask * SEATS + after] * goes + leader[alive * SEATS + owner] * closed
+    return (
+        actor,
+        standing * goes - closed,
+        owner * goes - closed,
+        circle * goes + closed,
+        to_ask,
+        passed * goes,
+        yielded * goes,
+        claimed * goes,
+        left * goes,
+    )
+
+
+assert NOBODY == -1

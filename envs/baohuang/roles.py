@@ -85,6 +85,7 @@ def legal(state: State, t: Ints, rules: Rules) -> Legal:
     if calling.any():
         held = state.hands[t[calling], actor[calling]]
         ways = (held == COPIES - 1) + 2 * (held == COPIES)
+        out.calls = np.zeros((len(t), NUM_KINDS), np.int8)
         out.calls[calling] = np.where(callable_kinds(rules), ways, 0)
     return out
 

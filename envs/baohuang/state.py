@@ -12,6 +12,7 @@ a secret ``solo`` while the role is not public.
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -139,6 +140,19 @@ _ARRAYS: Final = (
 
 I16 = npt.NDArray[np.int16]
 I8 = npt.NDArray[np.int8]
+
+
+@lru_cache(maxsize=64)
+def every(tables: int) -> npt.NDArray[np.intp]:
+    """Numbers of all tables; always the same read-only array, by which :func:`rows` knows it."""
+    t = np.arange(tables)
+    t.setflags(write=False)
+    return t
+
+
+def rows(array: npt.NDArray[Any], t: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
+    """Rows ``t`` of an array: the array itself where ``t`` is :func:`every`, else a copy."""
+    return array if t is every(len(array)) else array[t]
 
 
 class _Column:

@@ -179,7 +179,6 @@ def test_every_stopping_point_of_every_finishing_order(
     """For all orders and each number of players out: whether the hand stops by each ``end``, and
     that it has the scores of every completion, which are the same wherever it stops."""
     preset, company, solo, multiplier = preset_and_way
-    everywhere = np.arange(len(ORDERS))
     rules = {end: load_rules({"preset": preset, "end": end}) for end in ENDS}
     pairs = PAIRS if company else [(emperor, None) for emperor in range(5)]
     for emperor, guard in pairs:
@@ -200,7 +199,7 @@ def test_every_stopping_point_of_every_finishing_order(
                 "decided": decided,
             }
             for end in ENDS:
-                found = play._ended(state, everywhere, rules[end])
+                found = play._ended(state.numbers, rules[end])
                 assert found.tolist() == expected[end], (emperor, guard, gone, end)
                 stops = np.flatnonzero(found)
                 assert all(decided[i] for i in stops)  # whatever ends it, the scores are fixed

@@ -19,6 +19,7 @@ T_LEAKS = "tests/envs/test_leaks.py"
 T_OPTIONS = "tests/envs/test_oracle_agreement.py::test_option_combinations"
 T_SCORES = "tests/envs/test_scoring.py"
 LEGAL = "envs/baohuang/legal.py"
+TABLES = "envs/baohuang/tables.py"
 ROLES = "envs/baohuang/roles.py"
 MARKS = "envs/baohuang/marks.py"
 HIDDEN = "envs/baohuang/hidden.py"
@@ -71,12 +72,10 @@ FAULTS = (
         (AEC, "if not (self._legal_ids == number).any():", "if not (self._legal_ids >= 0).any():"),
         ("envs/baohuang/engine.py", "if not good.all():", "if not good.size:"),
     )),
-    _fault("legal moves missing", "envs/baohuang/legal.py",
-           "np.where(count > 0, np.uint32(ALL_COMBOS), np.uint32(0))",
-           "np.where(count > 1, np.uint32(ALL_COMBOS), np.uint32(0))", T_ORACLE),
-    _fault("an equal set beats", "envs/baohuang/legal.py",
-           "np.arange(ROWS)[None, :] > np.arange(ROWS)[:, None]",
-           "np.arange(ROWS)[None, :] >= np.arange(ROWS)[:, None]", T_ORACLE),
+    _fault("legal moves missing", TABLES, "lead[0, :1] = 0", "lead[0, :2] = 0", T_ORACLE),
+    _fault("an equal set beats", TABLES,
+           "np.arange(NATURAL_RANKS)[None, :] > _PARTS[:, :1]",
+           "np.arange(NATURAL_RANKS)[None, :] >= _PARTS[:, :1]", T_ORACLE),
     _fault("payoff sign flipped", "envs/baohuang/scoring.py",
            "return scores", "return -scores", T_ORACLE),
     _fault("reward only to the last actor", AEC, _PAY,
@@ -103,10 +102,9 @@ FAULTS = (
            "out[:, at[\"own_hand\"]] = state.hands[t, viewer]",
            "out[:, at[\"own_hand\"]] = state.hands[t, state.actor[t]]", T_LEAKS),
     _fault("a finished seat still asked", PLAY,
-           "state.to_ask[t] = state.alive[t] & ~bit", "state.to_ask[t] = 31 & ~bit"),
+           "(alive & ~left) * puts", "(31 & ~left) * puts"),
     _fault("wrong leader after a trick", PLAY,
-           "np.where(owner_in, owner, _NEXT[state.alive[c], owner])",
-           "_NEXT[state.alive[c], owner]", T_ORACLE),
+           "leader[alive * SEATS + owner]", "next_[alive * SEATS + owner]", T_ORACLE),
     _fault("a seat that is not acting sees the actor's mask", AEC,
            "if self._state.actor[0] == seat:", "if self._state.actor[0] >= 0:"),
     _fault("arrays changed after being returned", AEC, _ZERO_MASK,
@@ -139,10 +137,10 @@ RULE_FAULTS = (
     _fault("the lead of an open solo stays with R*", MARKS,
            "state.emperor[s] = seat\n", "state.emperor[s] = state.crown[s]\n", T_OPTIONS),
     _fault("X also stands at its natural rank", LEGAL,
-           "legal.combos[:, 0] = _rows(plain, plain,", "legal.combos[:, 0] = _rows(ranks, ranks,",
+           "_PLAIN], plain, plain, standing)", "_PLAIN], ranks, ranks, standing)",
            T_OPTIONS),
     _fault("sixes leave in parts", LEGAL,
-           "legal.combos[:, :, _SIX] = 0", "pass", T_OPTIONS),
+           "legal.words[:, [unit_of(_SIX), unit_of(_SIX, flag=True)]] = 0", "pass", T_OPTIONS),
     _fault("222 does not beat R", LEGAL,
            "big = standing == _SINGLE_R", "big = (standing == _SINGLE_R) & False", T_OPTIONS),
     _fault("a pass binds for one set under any option", PLAY,
@@ -151,7 +149,7 @@ RULE_FAULTS = (
            "ended |= ((alive & camp) == 0) | ((alive & ~camp) == 0)",
            "ended |= (alive & camp) == 0", T_SCORES),
     _fault("a solo is played out", PLAY,
-           "ended |= solo_decided(rules)[state.solo[t], state.out_count[t]]", "pass", T_SCORES),
+           "ended |= solo_decided(rules)[numbers[:, _SOLO], numbers[:, _OUT_COUNT]]", "pass", T_SCORES),
     _fault("no equal shares", "envs/baohuang/scoring.py",
            "EQUAL_SPLIT_FROM: Final = 4", "EQUAL_SPLIT_FROM: Final = 99", T_SCORES),
     _fault("a secret solo is seen by all", HIDDEN,
