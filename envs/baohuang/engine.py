@@ -429,6 +429,14 @@ class Engine:
         """What is public when a hand has ended: :meth:`outcome` and the multiplier m (rules §6)."""
         return self.outcome(state, table) | {"multiplier": int(state.multiplier[table])}
 
+    def final_infos(self, state: State) -> list[dict[str, Any]]:
+        """:meth:`final_info` of all tables."""
+        multipliers = state.multiplier.tolist()
+        return [
+            outcome | {"multiplier": multiplier}
+            for outcome, multiplier in zip(self.outcomes(state), multipliers, strict=True)
+        ]
+
     def outcomes(self, state: State) -> list[dict[str, Any]]:
         """:meth:`outcome` of all tables."""
         order = np.argsort(state.places, axis=1, kind="stable").tolist()

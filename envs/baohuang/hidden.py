@@ -36,11 +36,15 @@ def known_roles(state: State, t: Ints, viewer: Ints) -> tuple[npt.NDArray[np.boo
 def roles_known(
     emperor: Ints, guard: Ints, solo: Ints, public: Ints, viewer: Ints
 ) -> tuple[npt.NDArray[np.bool_], Ints]:
-    """:func:`known_roles` by the true roles, and whether they are public; each ``[N]``."""
+    """:func:`known_roles` from the true roles and whether they are public, each ``[N]``.
+
+    A viewer of -1 knows what is public.
+    """
     seats = np.arange(SEATS)
     crowned = (emperor != NOBODY)[:, None]
     secret = (solo == Solo.SECRET) & (public != 1)
-    knows_all = (public == 1) | (guard == viewer) | (secret & (emperor == viewer))
+    owns_it = (guard == viewer) | (secret & (emperor == viewer))
+    knows_all = (public == 1) | ((viewer != NOBODY) & owns_it)
     roles = np.empty((len(viewer), SEATS, 3), bool)
     is_emperor = seats == emperor[:, None]
     is_guard = seats == guard[:, None]
