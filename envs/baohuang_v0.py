@@ -82,6 +82,9 @@ def vector_env(
     *,
     skip_forced: bool = False,
     autoreset: bool = True,
+    copy: bool = True,
 ) -> VectorEnv:
     """Many tables at once; see :class:`~lupai.envs.vector.VectorEnv`."""
-    return VectorEnv(Engine(rules), num_envs, seed, skip_forced=skip_forced, autoreset=autoreset)
+    return VectorEnv(
+        Engine(rules), num_envs, seed, skip_forced=skip_forced, autoreset=autoreset, copy=copy
+    )

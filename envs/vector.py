@@ -17,7 +17,7 @@ Table ``i`` plays the hands that the AEC environment plays after ``reset(seed=se
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,17 @@ Observation = dict[str, npt.NDArray[Any]]
 Info = dict[str, Any]
 
 MAX_TABLES: Final = 1 << 20
+_BITS: Final = np.array([128 >> i for i in range(8)], np.uint8)  # of a byte, as in packbits
+
+
+class _Memory(NamedTuple):
+    """What a step gives out, for :class:`VectorEnv`."""
+
+    observation: npt.NDArray[np.int8]
+    seats: I64
+    rewards: npt.NDArray[np.float64]
+    terminated: npt.NDArray[np.bool_]
+    truncated: npt.NDArray[np.bool_]
 
 
 class VectorEnv:
@@ -46,6 +57,9 @@ class VectorEnv:
             observation tells who was skipped: the bytes are the same as without.
         autoreset: deal the next hand where one has ended. Without it a finished table rests:
             its acting seat is -1, its observation zero, its action ignored.
+        copy: give out new memory at every step. Without it the arrays of an observation, rewards,
+            terminated and truncated are those of the call before, overwritten; ``info`` and legal
+            moves are new all the same.
 
     Attributes:
         single_observation_space, single_action_space: of one table.
@@ -60,6 +74,7 @@ class VectorEnv:
         *,
         skip_forced: bool = False,
         autoreset: bool = True,
+        copy: bool = True,
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, int):
             raise LupaiError(f"num_envs {num_envs!r} is no integer")
@@ -69,6 +84,7 @@ class VectorEnv:
         self.num_envs = num_envs
         self.skip_forced = skip_forced
         self.autoreset = autoreset
+        self.copy = copy
         layout = engine.observation_layout
         self.single_observation_space = spaces.Dict(
             {
@@ -85,7 +101,8 @@ class VectorEnv:
             }
         )
         self.action_space = spaces.MultiDiscrete(np.full(num_envs, engine.actions.size))
-        self._rows = np.arange(num_envs)
+        self._rules = str(engine.rules)
+        self._memory = self._new_memory()
         self._seeds = self._seed_all(seed)
         self._episodes = np.zeros(num_envs, np.int64)
         self._state: Any = None
@@ -122,6 +139,8 @@ class VectorEnv:
             self._episodes += 1
         self._state = self.engine.reset(self._seeds, self._episodes)
         self._move_on()
+        if self.copy:
+            self._memory = self._new_memory()
         return self._observe(), self._info()
 
     def step(
@@ -144,24 +163,28 @@ class VectorEnv:
             raise ValueError(f"actions {chosen.shape}, expected ({self.num_envs},)")
         if self._state is None:
             raise LupaiError("step before reset")
-        live = np.flatnonzero(~self._state.over)
-        if len(live) == self.num_envs:
+        resting = self._state.over
+        if resting.any():
+            live = np.flatnonzero(~resting)
+            if live.size:
+                self.engine.step(self._state, chosen[live], live, legal=self._legal.take(live))
+        else:
             self.engine.step(self._state, chosen, legal=self._legal)
-        elif live.size:
-            self.engine.step(self._state, chosen[live], live, legal=self._legal.take(live))
-        ended = self._move_on(live)
-        rewards = np.zeros((self.num_envs, self.engine.seats))
-        terminated = np.zeros(self.num_envs, bool)
-        info = self._info()
+        ended = self._move_on(resting)
+        if self.copy:
+            self._memory = self._new_memory()
+        memory, info = self._memory, self._info()
+        memory.rewards.fill(0)
+        memory.terminated.fill(False)
         if ended:
             final: list[Info | None] = [None] * self.num_envs
             for rows, state in ended:
-                rewards[rows] = self.engine.scores(state)
-                terminated[rows] = True
-                for place, row in enumerate(rows.tolist()):
-                    final[row] = self._public(state, place)
-            info |= {"final_info": final, "_final_info": terminated.copy()}
-        return self._observe(), rewards, terminated, np.zeros(self.num_envs, bool), info
+                memory.rewards[rows] = self.engine.scores(state)
+                memory.terminated[rows] = True
+                for row, one in zip(rows.tolist(), self._last_infos(state), strict=True):
+                    final[row] = one
+            info |= {"final_info": final, "_final_info": memory.terminated.copy()}
+        return self._observe(), memory.rewards, memory.terminated, memory.truncated, info
 
     def close(self) -> None:
         """Nothing to close."""
@@ -182,6 +205,16 @@ class VectorEnv:
         """Dense mask ``[B, A] int8``."""
         return self.legal.dense()
 
+    def packed_mask(self) -> npt.NDArray[np.uint8]:
+        """``np.packbits(self.action_mask(), axis=1)``, ``[B, A / 8 rounded up]``, without ever
+        making the dense mask."""
+        ids, offsets = self.legal_ids()
+        width = (self.engine.actions.size + 7) // 8
+        packed = np.zeros(self.num_envs * width, np.uint8)
+        row = np.repeat(np.arange(0, len(packed), width), np.diff(offsets))
+        np.bitwise_or.at(packed, row + (ids >> 3), _BITS.take(ids & 7))
+        return packed.reshape(self.num_envs, width)
+
     # --- inside ----------------------------------------------------------------------------------
 
     @property
@@ -190,27 +223,30 @@ class VectorEnv:
         tables: Tables = self._state
         return tables
 
-    def _move_on(self, live: Any = None) -> list[tuple[Any, Any]]:
+    def _move_on(self, resting: npt.NDArray[np.bool_] | None = None) -> list[tuple[Any, Any]]:
         """Deal where a hand has ended, play what is forced, until every table has a decision.
 
+        Args:
+            resting: ``[B]`` tables that were over before this step; None: no hand is paid out.
+
         Returns:
-            ``(rows, their state at the end)`` of the hands of ``live`` tables that ended.
+            ``(rows, their state at the end)`` of the hands that ended in this step.
         """
         over = self._state.over
         ended: list[tuple[Any, Any]] = []
-        counted = np.ones(self.num_envs, bool)  # tables whose hand has been paid out, or rests
-        counted[self._rows if live is None else live] = live is None
+        paid = np.ones(self.num_envs, bool) if resting is None else resting
         while True:
-            rows = np.flatnonzero(over & ~counted)
-            if rows.size:
-                ended.append((rows, self._state.take(rows)))
-                counted[rows] = True
-            if self.autoreset and over.any():
-                # after a hand was paid, one that ends without asking anybody is dealt anew too
-                again = np.flatnonzero(over)
-                self._episodes[again] += 1
-                fresh = self.engine.reset(self._seeds[again], self._episodes[again])
-                self._state.put(again, fresh)
+            if over.any():
+                rows = np.flatnonzero(over & ~paid)
+                if rows.size:
+                    ended.append((rows, self._state.take(rows)))
+                    paid[rows] = True
+                if self.autoreset:
+                    # after a hand was paid, one that ends without asking anybody is dealt anew too
+                    again = np.flatnonzero(over)
+                    self._episodes[again] += 1
+                    fresh = self.engine.reset(self._seeds[again], self._episodes[again])
+                    self._state.put(again, fresh)
             self._legal = self.engine.legal(self._state)
             if not self.skip_forced:
                 return ended
@@ -221,13 +257,24 @@ class VectorEnv:
             self.engine.step(self._state, part.ids()[0], forced, legal=part)
             over = self._state.over
 
+    def _new_memory(self) -> _Memory:
+        tables, seats = self.num_envs, self.engine.seats
+        return _Memory(
+            np.empty((tables, self.engine.observation_layout.size), np.int8),
+            np.empty(tables, np.int64),
+            np.zeros((tables, seats)),
+            np.zeros(tables, bool),
+            np.zeros(tables, bool),
+        )
+
     def _observe(self) -> Observation:
-        seats = self._state.actor.astype(np.int64)
-        asked = np.flatnonzero(seats != NOBODY)
-        if len(asked) == self.num_envs:
-            seen = self.engine.observe(self._state, seats)
+        seen, seats = self._memory.observation, self._memory.seats
+        seats[:] = self._state.actor
+        if seats.min() != NOBODY:
+            self.engine.observe(self._state, seats, out=seen)
         else:
-            seen = np.zeros((self.num_envs, self.engine.observation_layout.size), np.int8)
+            asked = np.flatnonzero(seats != NOBODY)
+            seen.fill(0)
             if asked.size:
                 seen[asked] = self.engine.observe(self._state, seats[asked], asked)
         return {"observation": seen, "acting_seat": seats}
@@ -235,16 +282,18 @@ class VectorEnv:
     def _info(self) -> Info:
         state = self._state
         return {
-            "rules": str(self.engine.rules),
+            "rules": self._rules,
             "phase": state.phase.astype(np.int64),
             "redeals": state.redeals.astype(np.int64),
             "episode": self._episodes.copy(),
         }
 
-    def _public(self, state: Any, table: int) -> Info:
-        """What the AEC environment's last info says."""
-        return {
-            "rules": str(self.engine.rules),
-            "phase": self.engine.phases[state.phase[table]],
-            "redeals": int(state.redeals[table]),
-        } | self.engine.final_info(state, table)
+    def _last_infos(self, state: Any) -> list[Info]:
+        """What the AEC environment's last info says of each table."""
+        phases, redeals = state.phase.tolist(), state.redeals.tolist()
+        return [
+            {"rules": self._rules, "phase": self.engine.phases[phase], "redeals": redeal} | final
+            for phase, redeal, final in zip(
+                phases, redeals, self.engine.final_infos(state), strict=True
+            )
+        ]

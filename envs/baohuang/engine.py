@@ -391,11 +391,22 @@ class Engine:
     # --- what is seen ----------------------------------------------------------------------------
 
     def observe(
-        self, state: State, seats: npt.ArrayLike, tables: npt.ArrayLike | None = None
+        self,
+        state: State,
+        seats: npt.ArrayLike,
+        tables: npt.ArrayLike | None = None,
+        out: npt.NDArray[np.int8] | None = None,
     ) -> npt.NDArray[np.int8]:
-        """Observations ``[N, D] int8`` of one seat at each of the tables; fresh memory."""
-        t = self._tables(state, tables)
-        return observation.encode(state, t, self._viewers(seats, t), self._constant)
+        """Observations ``[N, D] int8`` of one seat at each of the tables.
+
+        Args:
+            seats: one seat, or ``[N]`` of them.
+            tables: ``[N]`` table numbers, all of them when None.
+            out: ``[N, D] int8`` to write to; fresh memory when None.
+        """
+        t = None if tables is None else self._tables(state, tables)
+        viewer = observation.viewers(seats, len(state) if t is None else len(t))
+        return observation.encode(state, t, viewer, self._constant, out)
 
     def state_vector(
         self, state: State, tables: npt.ArrayLike | None = None
@@ -438,6 +449,14 @@ class Engine:
     def final_info(self, state: State, table: int) -> dict[str, Any]:
         """What is public when a hand has ended: :meth:`outcome` and the multiplier m (rules §6)."""
         return self.outcome(state, table) | {"multiplier": int(state.multiplier[table])}
+
+    def final_infos(self, state: State) -> list[dict[str, Any]]:
+        """:meth:`final_info` of all tables."""
+        multipliers = state.multiplier.tolist()
+        return [
+            outcome | {"multiplier": multiplier}
+            for outcome, multiplier in zip(self.outcomes(state), multipliers, strict=True)
+        ]
 
     def outcomes(self, state: State) -> list[dict[str, Any]]:
         """:meth:`outcome` of all tables."""

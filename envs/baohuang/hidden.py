@@ -13,13 +13,14 @@ import numpy.typing as npt
 
 from lupai.envs.baohuang.legal import Ints
 from lupai.envs.baohuang.rules import Rules
-from lupai.envs.baohuang.state import SEATS, Said, Solo, State
+from lupai.envs.baohuang.state import COLUMN, SEATS, Said, Solo, State
 from lupai.envs.cards import KIND_B, KIND_R, KIND_TEXTS, NATURAL_RANKS, RANK_B, RANK_R
 from lupai.envs.errors import RecordError
 from lupai.envs.seats import NOBODY
 
 I8 = npt.NDArray[np.int8]
 COPIES_SHOWN = 3  # of the called card
+_ROLE_COLUMNS = [COLUMN[name] for name in ("emperor", "guard", "solo", "public")]
 
 
 def known_roles(state: State, t: Ints, viewer: Ints) -> tuple[npt.NDArray[np.bool_], Ints]:
@@ -28,19 +29,30 @@ def known_roles(state: State, t: Ints, viewer: Ints) -> tuple[npt.NDArray[np.boo
     Returns:
         ``[N, S, 3] bool`` by absolute seat (emperor, guard, rebel), and the solo he knows ``[N]``.
     """
-    emperor, guard, solo = state.emperor[t], state.guard[t], state.solo[t]
+    emperor, guard, solo, public = state.numbers[t][:, _ROLE_COLUMNS].T
+    return roles_known(emperor, guard, solo, public, viewer)
+
+
+def roles_known(
+    emperor: Ints, guard: Ints, solo: Ints, public: Ints, viewer: Ints
+) -> tuple[npt.NDArray[np.bool_], Ints]:
+    """:func:`known_roles` from the true roles and whether they are public, each ``[N]``.
+
+    A viewer of -1 knows what is public.
+    """
     seats = np.arange(SEATS)
     crowned = (emperor != NOBODY)[:, None]
-    public = state.public[t] == 1
-    knows_all = public | (guard == viewer) | ((solo == Solo.SECRET) & (emperor == viewer))
-    roles = np.zeros((len(t), SEATS, 3), bool)
+    secret = (solo == Solo.SECRET) & (public != 1)
+    owns_it = (guard == viewer) | (secret & (emperor == viewer))
+    knows_all = (public == 1) | ((viewer != NOBODY) & owns_it)
+    roles = np.empty((len(viewer), SEATS, 3), bool)
     is_emperor = seats == emperor[:, None]
-    is_guard = (seats == guard[:, None]) & knows_all[:, None]
+    is_guard = seats == guard[:, None]
     is_self = seats == viewer[:, None]
-    roles[:, :, 0] = is_emperor & crowned
-    roles[:, :, 1] = is_guard & crowned
+    roles[:, :, 0] = is_emperor
+    roles[:, :, 1] = is_guard & knows_all[:, None] & crowned
     roles[:, :, 2] = crowned & ~is_emperor & ~is_guard & (knows_all[:, None] | is_self)
-    known_solo = np.where((solo == Solo.SECRET) & ~public & (emperor != viewer), Solo.NONE, solo)
+    known_solo = np.where(secret & (emperor != viewer), Solo.NONE, solo)
     return roles, known_solo
 
 

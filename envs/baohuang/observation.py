@@ -7,14 +7,16 @@ them, so a state from which :mod:`lupai.envs.baohuang.hidden` removed them gives
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lupai.envs.actions import ACTIONS, CALL, SET_IDENTITY, VERBS
-from lupai.envs.baohuang.hidden import known_roles
-from lupai.envs.baohuang.legal import Ints, set_of_action
+from lupai.envs.baohuang.hidden import roles_known
+from lupai.envs.baohuang.legal import set_of_action
+from lupai.envs.baohuang.lookups import VIEWER, Ints, Lookup, LookupTable
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import (
     COLUMN,
@@ -32,6 +34,7 @@ from lupai.envs.seats import NOBODY, members
 from lupai.envs.sets import PARTS, ROWS
 
 I8 = npt.NDArray[np.int8]
+Bits = npt.NDArray[np.bool_]
 
 OPTION_FIELDS: Final = (
     "roles_by", "guard_by", "guard_card", "grab", "forced_call", "tribute_on_cede", "declare",
@@ -118,10 +121,10 @@ STATE: Final = Layout(
 )
 
 
-def _event_table() -> I8:
-    """``[A + 1, fields after the seat] int8``; the last row, no move, is zero."""
+def _move_table() -> I8:
+    """``[A, fields after the seat] int8``."""
     names = EVENT_FIELDS[SEATS:]
-    table = np.zeros((ACTIONS.size + 1, len(names)), np.int8)
+    table = np.zeros((ACTIONS.size, len(names)), np.int8)
     table[np.arange(len(VERBS)), np.arange(len(VERBS))] = 1
     for kind in range(NUM_KINDS):
         for open_ in (0, 1):  # 明独 is public; a secret call is remembered as a call
@@ -143,7 +146,22 @@ def _event_table() -> I8:
     return table
 
 
-_EVENTS: Final = _event_table()
+# An event's row is action * _SEAT_STEPS + seat - viewer + _FIRST_EVENT, so that no remainder needs
+# to be taken; of no move (seat and action NOBODY) a row before those, all of which are zero.
+_SEAT_STEPS: Final = 2 * SEATS - 1  # seat - viewer
+_FIRST_EVENT: Final = _SEAT_STEPS + SEATS
+
+
+@cache
+def event_table() -> I8:
+    """``[10 + 9 A, fields] int8``: a move as an observer sees it, by action and distance."""
+    table = np.zeros((SEATS * 2 + ACTIONS.size * _SEAT_STEPS, len(EVENT_FIELDS)), np.int8)
+    moves = table[SEATS * 2 :].reshape(ACTIONS.size, _SEAT_STEPS, len(EVENT_FIELDS))
+    for place, distance in enumerate(range(1 - SEATS, SEATS)):
+        moves[:, place, distance % SEATS] = 1
+    moves[:, :, SEATS:] = _move_table()[:, None]
+    table.setflags(write=False)
+    return table
 
 
 def option_vector(rules: Rules) -> I8:
@@ -161,112 +179,287 @@ def option_vector(rules: Rules) -> I8:
     return out
 
 
-# Sections that are written together are neighbours in both layouts, in this order.
-_SCALARS: Final = ("role_public", "multiplier", "declared", "votes")
-_SEAT_SETS: Final = ("passed", "yielded", "claimed", "left_trick")
-_SEAT_ONE_HOTS: Final = ("actor", "crown", "first_holder", "owner")
-_ONE_HOTS: Final = ("phase", *_SEAT_ONE_HOTS, "circle", "called_kind", "standing")
-_SCALAR_COLUMNS: Final = [COLUMN[n] for n in ("public", "multiplier", "declared", "votes")]
-_SEAT_SET_COLUMNS: Final = [COLUMN[n] for n in _SEAT_SETS]
-_SEAT_COLUMNS: Final = [COLUMN[n] for n in _SEAT_ONE_HOTS]
-_SOLO: Final = np.eye(len(Solo), len(Solo) - 1, k=-1, dtype=np.int8)  # by Solo
-_PLACES: Final = np.eye(SEATS + 1, SEATS, k=-1, dtype=np.int8)  # by place 0 … S
+# ---- what follows from a few numbers of the table
+
 _SEATS: Final = np.arange(SEATS)
 _ORDER: Final = (_SEATS[:, None] + _SEATS) % SEATS  # [viewer, relative seat] -> seat
-_MEMBERS: Final = np.stack([members(SEATS)[:, order] for order in _ORDER])  # [viewer, set, seat]
-_SAID_BITS: Final = np.arange(len(Said))
-_AGES: Final = np.arange(1, RECENT + 1)
-_NOWHERE: Final = 0  # where absent one-hots are written; the first section is written after them
 
 
-def _span(layout: Layout, names: tuple[str, ...]) -> slice:
-    return slice(layout.slices[names[0]].start, layout.slices[names[-1]].stop)
+def _one_hot(values: Ints, first: int, count: int) -> Bits:
+    """``[n, count]``: 1 at ``value - first``; none for another value."""
+    found: Bits = values[:, None] == np.arange(first, first + count)
+    return found
 
 
-def _write_public(
-    out: I8, layout: Layout, state: State, t: Ints, viewer: Ints, constant: I8
-) -> None:
-    at = layout.slices
-    count = len(t)
-    column = t[:, None]
-    order = _ORDER[viewer]
-    numbers = state.numbers[t]
+def _seat(seat: Ints, viewer: Ints) -> Bits:
+    """``[n, S]`` one-hot of the relative seat; none for :data:`NOBODY`."""
+    found: Bits = seat[:, None] == _ORDER[viewer]
+    return found
 
-    standing = numbers[:, COLUMN["standing"]].astype(np.intp)
+
+def _seats(*seats_and_viewer: Ints) -> I8:
+    *seats, viewer = seats_and_viewer
+    return _side_by_side(*(_seat(seat, viewer) for seat in seats))
+
+
+def _sets(*sets_and_viewer: Ints) -> I8:
+    """Members of each set, by relative seat."""
+    *sets, viewer = sets_and_viewer
+    return _side_by_side(*(members(SEATS)[one[:, None], _ORDER[viewer]] for one in sets))
+
+
+def _roles(emperor: Ints, guard: Ints, solo: Ints, public: Ints, viewer: Ints) -> I8:
+    """Roles by relative seat, and the solo, as far as the viewer knows."""
+    roles, known = roles_known(emperor, guard, solo, public, viewer)
+    relative = roles[np.arange(len(viewer))[:, None], _ORDER[viewer]]
+    return _side_by_side(relative.reshape(len(viewer), -1), _one_hot(known, 1, len(Solo) - 1))
+
+
+def _true_roles(emperor: Ints, guard: Ints, solo: Ints) -> I8:
+    nobody = np.zeros_like(emperor)
+    return _roles(emperor, guard, solo, public=nobody + 1, viewer=nobody)
+
+
+def _standing(standing: Ints) -> I8:
+    """Rank, naturals, jokers and X of the set to beat."""
     there = standing != NOBODY
-    parts = PARTS[set_of_action(standing) * there]
-    seats = numbers[:, _SEAT_COLUMNS]
-    index = np.empty((count, len(_ONE_HOTS)), np.intp)
-    index[:, 0] = numbers[:, COLUMN["phase"]]
-    index[:, 1:5] = np.where(seats >= 0, (seats - viewer[:, None]) % SEATS, NOBODY)
-    index[:, 5] = numbers[:, COLUMN["circle"]] - 1
-    index[:, 6] = numbers[:, COLUMN["identity_kind"]]
-    index[:, 7] = np.where(there, parts[:, 0], NOBODY)
-    first = [layout.offsets[name] for name in _ONE_HOTS]
-    out[np.arange(count)[:, None], np.where(index >= 0, index + first, _NOWHERE)] = 1
+    parts = PARTS[set_of_action(standing) * there] * there[:, None]
+    rank = _one_hot(parts[:, 0], 0, ROWS) & there[:, None]
+    return _side_by_side(rank, parts[:, 1:], standing >= SET_IDENTITY)
 
-    said = (state.said[column, order][:, :, None] >> _SAID_BITS) & 1
-    out[:, at["said"]] = said.reshape(count, -1)
-    out[:, at["shown"]] = state.shown[t]
-    out[:, _span(layout, _SCALARS)] = numbers[:, _SCALAR_COLUMNS]
-    out[:, at["hand_sizes"]] = state.sizes[column, order]
-    out[:, at["played"]] = state.played[column, order].reshape(count, -1)
-    out[:, at["places"]] = _PLACES[state.places[column, order]].reshape(count, -1)
-    beat = out[:, at["standing_cards"]]
-    beat[:, :3] = parts[:, 1:] * there[:, None]
-    beat[:, 3] = standing >= SET_IDENTITY
-    owner_in = numbers[:, COLUMN["alive"]] >> np.maximum(numbers[:, COLUMN["owner"]], 0)
-    out[:, at["owner_out"]] = (there & (owner_in & 1 == 0))[:, None]
-    seat_sets = _MEMBERS[viewer[:, None], numbers[:, _SEAT_SET_COLUMNS]]
-    out[:, _span(layout, _SEAT_SETS)] = seat_sets.reshape(count, -1)
-    out[:, at["redeals"]] = numbers[:, COLUMN["redeals"], None]
-    out[:, _span(layout, ("deck", "options"))] = constant
 
-    slot = (numbers[:, COLUMN["moves"], None] - _AGES) % RECENT
-    recent = state.recent[column, slot]
-    seat, action = recent[:, :, 0], recent[:, :, 1]
-    relative = np.where(seat >= 0, (seat - viewer[:, None]) % SEATS, NOBODY)
-    events = np.empty((count, RECENT, len(EVENT_FIELDS)), np.int8)
-    events[:, :, :SEATS] = relative[:, :, None] == _SEATS
-    events[:, :, SEATS:] = _EVENTS[action]  # no move is -1: the last row
-    out[:, at["recent"]] = events.reshape(count, -1)
+def _owner(owner: Ints, alive: Ints, circle: Ints, viewer: Ints) -> I8:
+    out = (owner != NOBODY) & ((alive >> np.maximum(owner, 0)) & 1 == 0)
+    return _side_by_side(_seat(owner, viewer), out, _one_hot(circle, 1, 2))
+
+
+def _side_by_side(*parts: Any) -> I8:
+    return np.column_stack(parts).astype(np.int8)
+
+
+_PRIVATE_LOOKUPS: Final = (
+    Lookup(
+        ("own_identity", "own_marked_b"),
+        ("identity_seat", "marked_b", VIEWER),
+        lambda identity, marked, viewer: _side_by_side(identity == viewer, marked == viewer),
+    ),
+    Lookup(("seat_roles", "solo"), ("emperor", "guard", "solo", "public", VIEWER), _roles),
+)
+_TRUE_LOOKUPS: Final = (
+    Lookup(("roles", "solo"), ("emperor", "guard", "solo"), _true_roles),
+    Lookup(
+        ("identity_seat", "marked_b"),
+        ("identity_seat", "marked_b"),
+        lambda *seats: _side_by_side(*(_one_hot(seat, 0, SEATS) for seat in seats)),
+    ),
+)
+_PUBLIC_LOOKUPS: Final = (
+    Lookup(("phase",), ("phase",), lambda phase: _one_hot(phase, 0, len(PHASE_NAMES))),
+    Lookup(
+        ("actor", "crown", "first_holder"),
+        ("actor", "crown", "first_holder", VIEWER),
+        _seats,
+    ),
+    Lookup(("called_kind",), ("identity_kind",), lambda kind: _one_hot(kind, 0, NUM_KINDS)),
+    Lookup(
+        ("role_public", "multiplier", "declared", "votes"),
+        ("public", "multiplier", "declared", "votes"),
+        _side_by_side,
+    ),
+    Lookup(("standing", "standing_cards"), ("standing",), _standing),
+    Lookup(("owner", "owner_out", "circle"), ("owner", "alive", "circle", VIEWER), _owner),
+    Lookup(("passed", "yielded"), ("passed", "yielded", VIEWER), _sets),
+    Lookup(("claimed", "left_trick"), ("claimed", "left_trick", VIEWER), _sets),
+)
+
+
+@cache
+def observation_lookups() -> LookupTable:
+    """Lookups of :data:`OBSERVATION`, made at the first use."""
+    return LookupTable((*_PRIVATE_LOOKUPS, *_PUBLIC_LOOKUPS))
+
+
+@cache
+def state_lookups() -> LookupTable:
+    """Lookups of :data:`STATE`, made at the first use."""
+    return LookupTable((*_TRUE_LOOKUPS, *_PUBLIC_LOOKUPS))
+
+
+# ---- the vectors
+
+# Tables at once: what lies in between stays in the cache, and no BLAS starts threads for so little.
+_CHUNK: Final = 256
+_SEAT_ROWS: Final = np.arange(0, _CHUNK * SEATS, SEATS)[:, None]  # by table, in [B * S, …]
+_MOVE_ROWS: Final = np.arange(0, _CHUNK * RECENT, RECENT)[:, None]  # in [B * RECENT, 2]
+_PLACES: Final = np.eye(SEATS + 1, SEATS, k=-1, dtype=np.int8)  # by place 0 … S
+_RING: Final = (np.arange(RECENT)[:, None] - np.arange(1, RECENT + 1)) % RECENT
+_RING_BITS: Final = np.array(RECENT - 1, np.int16)  # [moves & these] -> slots, newest first
+# [RECENT * 2, RECENT]: what seat and action of each move add to the row of its event
+_EVENT_WEIGHTS: Final = np.kron(np.eye(RECENT), [[1], [_SEAT_STEPS]]).astype(np.float32)
+_EVENT_SHIFT: Final = (_FIRST_EVENT - _SEATS).astype(np.float32)[:, None]  # by viewer
+_MOVES: Final = COLUMN["moves"]
+_REDEALS: Final = slice(COLUMN["redeals"], COLUMN["redeals"] + 1)
 
 
 def constants(rules: Rules) -> I8:
-    """The sections ``deck`` and ``options``, which are adjacent and the same in every state."""
-    return np.concatenate([rules.cards.counts, option_vector(rules)])
+    """``[chunk, …]`` sections ``deck`` and ``options``, neighbours and the same in every state."""
+    same = np.concatenate([rules.cards.counts, option_vector(rules)])
+    return np.broadcast_to(same, (_CHUNK, len(same)))
 
 
-def encode(state: State, t: Ints, viewer: Ints, constant: I8) -> I8:
-    """Observations ``[N, D] int8`` of seats ``viewer`` at tables ``t``."""
-    out = np.zeros((len(t), OBSERVATION.size), np.int8)
-    _write_public(out, OBSERVATION, state, t, viewer, constant)
-    at = OBSERVATION.slices
-    out[:, at["own_hand"]] = state.hands[t, viewer]
-    out[:, at["own_identity"]] = (state.identity_seat[t] == viewer)[:, None]
-    out[:, at["own_marked_b"]] = (state.marked_b[t] == viewer)[:, None]
-    roles, solo = known_roles(state, t, viewer)
-    relative = roles[np.arange(len(t))[:, None], _ORDER[viewer]]
-    out[:, at["seat_roles"]] = relative.reshape(len(t), -1)
-    out[:, at["solo"]] = _SOLO[solo]
+def viewers(seats: npt.ArrayLike, count: int) -> Ints:
+    """``[count] intp`` of one seat or ``count`` of them.
+
+    Raises:
+        ValueError: another number of seats, or a seat outside of 0 … 4.
+    """
+    viewer = np.asarray(seats, dtype=np.intp)
+    if viewer.shape != (count,):
+        viewer = np.broadcast_to(viewer, (count,))
+    if count == 1:
+        good = 0 <= viewer.item() < SEATS
+    else:
+        good = not count or bool(viewer.min() >= 0 and viewer.max() < SEATS)
+    if not good:
+        raise ValueError(f"seats are 0 … {SEATS - 1}, not {seats!r}")
+    return viewer
+
+
+def encode(state: State, t: Ints | None, viewer: Ints, constant: I8, out: I8 | None = None) -> I8:
+    """Observations ``[N, D] int8`` of seats ``viewer`` at tables ``t``.
+
+    Args:
+        t: ``[N] intp`` table numbers, or None for all.
+        viewer: ``[N] intp`` seats.
+        constant: what :func:`constants` gave for the rules.
+        out: ``[N, D] int8`` to write to; new memory if None.
+
+    Raises:
+        ValueError: an ``out`` of another shape or dtype.
+    """
+    out = _memory(out, len(viewer), OBSERVATION)
+    for start in range(0, len(viewer), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        _encode(_Tables(state, t, part), viewer[part], constant, out[part])
     return out
 
 
-def encode_state(state: State, t: Ints, constant: I8) -> I8:
+def encode_state(state: State, t: Ints | None, constant: I8, out: I8 | None = None) -> I8:
     """WARNING, god's eye: everything at tables ``t``, ``[N, Ds] int8``, seats absolute."""
-    out = np.zeros((len(t), STATE.size), np.int8)
-    _write_public(out, STATE, state, t, np.zeros(len(t), np.intp), constant)
-    at = STATE.slices
-    out[:, at["hands"]] = state.hands[t].reshape(len(t), -1)
-    crowned = (state.emperor[t] != NOBODY)[:, None]
-    is_emperor = state.emperor[t][:, None] == _SEATS
-    is_guard = state.guard[t][:, None] == _SEATS
-    roles = np.stack([is_emperor, is_guard, crowned & ~is_emperor & ~is_guard], axis=2)
-    out[:, at["roles"]] = roles.reshape(len(t), -1)
-    out[:, at["solo"]] = _SOLO[state.solo[t]]
-    out[:, at["identity_seat"]] = state.identity_seat[t][:, None] == _SEATS
-    out[:, at["marked_b"]] = state.marked_b[t][:, None] == _SEATS
+    count = len(state) if t is None else len(t)
+    out = _memory(out, count, STATE)
+    for start in range(0, count, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        _encode_state(_Tables(state, t, part), constant, out[part])
     return out
+
+
+def _memory(out: I8 | None, count: int, layout: Layout) -> I8:
+    if out is None:
+        return np.empty((count, layout.size), np.int8)
+    if out.shape != (count, layout.size) or out.dtype != np.int8:
+        raise ValueError(f"out is {out.dtype} {out.shape}, expected int8 {(count, layout.size)}")
+    return out
+
+
+class _Tables:
+    """Some tables of a state: their numbers, and where they begin in flat arrays."""
+
+    __slots__ = ("move_rows", "numbers", "seat_rows", "shown", "state")
+
+    def __init__(self, state: State, t: Ints | None, part: slice) -> None:
+        self.state = state
+        if t is None:
+            self.numbers, self.shown = state.numbers[part], state.shown[part]
+            count = len(self.numbers)
+            self.seat_rows: Ints = _SEAT_ROWS[:count]
+            self.move_rows: Ints = _MOVE_ROWS[:count]
+            if part.start:
+                self.seat_rows = self.seat_rows + part.start * SEATS
+                self.move_rows = self.move_rows + part.start * RECENT
+        else:
+            rows = t[part]
+            self.numbers = state.numbers.take(rows, axis=0)
+            self.shown = state.shown.take(rows, axis=0)
+            self.seat_rows, self.move_rows = rows[:, None] * SEATS, rows[:, None] * RECENT
+
+
+def _encode(tables: _Tables, viewer: Ints, constant: I8, out: I8) -> None:
+    seats = _ORDER.take(viewer, axis=0)
+    seats += tables.seat_rows
+    own_cards, roles, *public = observation_lookups().take(tables.numbers, viewer)
+    own = (
+        tables.state.hands.reshape(-1, NUM_KINDS).take(seats[:, 0], axis=0),  # own_hand
+        own_cards,  # own_identity, own_marked_b
+        roles,  # seat_roles, solo
+    )
+    _write(tables, viewer, seats, own, public, constant, out)
+
+
+def _encode_state(tables: _Tables, constant: I8, out: I8) -> None:
+    seats = tables.seat_rows + _SEATS
+    viewer = np.zeros(len(seats), np.intp)
+    roles, marks, *public = state_lookups().take(tables.numbers, viewer)
+    hands = tables.state.hands.reshape(-1, NUM_KINDS).take(seats, axis=0)
+    own = (
+        hands.reshape(len(seats), -1),  # hands
+        roles,  # roles, solo
+        marks,  # identity_seat, marked_b
+    )
+    _write(tables, viewer, seats, own, public, constant, out)
+
+
+def _write(
+    tables: _Tables,
+    viewer: Ints,
+    seats: Ints,
+    own: tuple[I8, ...],
+    public: list[I8],
+    constant: I8,
+    out: I8,
+) -> None:
+    """All sections in the order of the layout; ``seats [N, S]`` are rows of ``[B * S, …]``."""
+    state, count = tables.state, len(seats)
+    phase, asked, called, scalars, standing, owner, passed, claimed = public
+    said = state.said.take(seats).astype("<i4", copy=False).view(np.uint8).reshape(-1, 4)
+    played = state.played.reshape(-1, NUM_KINDS).take(seats, axis=0)
+    places = _PLACES.take(state.places.take(seats), axis=0)
+    np.concatenate(
+        (
+            *own,
+            phase,
+            asked,  # actor, crown, first_holder
+            np.unpackbits(said, 1, len(Said), "little").reshape(count, -1),
+            called,  # called_kind
+            tables.shown,
+            scalars,  # role_public, multiplier, declared, votes
+            state.sizes.take(seats),  # hand_sizes
+            played.reshape(count, -1),
+            places.reshape(count, -1),
+            standing,  # standing, standing_cards
+            owner,  # owner, owner_out, circle
+            passed,  # passed, yielded
+            claimed,  # claimed, left_trick
+            tables.numbers[:, _REDEALS],
+            constant[:count],  # deck, options
+            _recent(tables, viewer),
+        ),
+        axis=1,
+        out=out,
+    )
+
+
+def _recent(tables: _Tables, viewer: Ints) -> I8:
+    """``[N, RECENT * fields]`` latest moves, newest first."""
+    numbers = tables.numbers
+    slots = _RING.take(numbers[:, _MOVES] & _RING_BITS, axis=0)
+    slots += tables.move_rows
+    moves = tables.state.recent.reshape(-1, 2).take(slots, axis=0)
+    # exact in float32, like the rows of lookups
+    events = np.dot(moves.reshape(len(numbers), -1).astype(np.float32), _EVENT_WEIGHTS)
+    events += _EVENT_SHIFT.take(viewer, axis=0)
+    seen: I8 = event_table().take(events.astype(np.intp), axis=0).reshape(len(numbers), -1)
+    return seen
 
 
 assert len(PHASE_NAMES) - 1 == Phase.OVER

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 from typing import Any
 
 import numpy as np
@@ -141,6 +143,73 @@ def test_observations_fit_the_spaces_and_are_fresh() -> None:
         assert np.array_equal(obs["observation"], kept)
         obs, kept = fresh, fresh["observation"].copy()
     assert set(info) == {"rules", "phase", "redeals", "episode"}
+
+
+def given_out(result: Any) -> list[np.ndarray[Any, Any]]:
+    """The arrays of what reset or step returned."""
+    obs, rest = result[0], result[1:-1]
+    return [obs["observation"], obs["acting_seat"], *rest]
+
+
+@pytest.mark.parametrize("autoreset", [True, False])
+def test_results_of_earlier_steps_never_change(autoreset: bool) -> None:
+    env = baohuang_v0.vector_env(3, "weihai", seed=5, autoreset=autoreset)
+    results = [env.reset()]
+    before = [[array.copy() for array in given_out(results[0])]]
+    infos = [copy.deepcopy(results[0][-1])]
+    for _ in range(400):
+        results.append(env.step(choose(env, results[-1][0]["observation"])))
+        before.append([array.copy() for array in given_out(results[-1])])
+        infos.append(copy.deepcopy(results[-1][-1]))
+    assert any("final_info" in info for info in infos)
+    for result, arrays, info in zip(results, before, infos, strict=True):
+        for mine, then in zip(given_out(result), arrays, strict=True):
+            assert np.array_equal(mine, then)
+        assert result[-1].keys() == info.keys()
+        for key, value in info.items():
+            if isinstance(value, np.ndarray):
+                assert np.array_equal(result[-1][key], value)
+            else:
+                assert result[-1][key] == value
+    arrays = [array for result in results for array in given_out(result)]
+    spans = sorted((a.__array_interface__["data"][0], a.nbytes) for a in arrays)
+    assert all(at + size <= after for (at, size), (after, _) in itertools.pairwise(spans))
+
+
+@pytest.mark.parametrize("autoreset", [True, False])
+def test_without_copy_the_same_bytes_come_in_the_same_memory(autoreset: bool) -> None:
+    plain, thrifty = (
+        baohuang_v0.vector_env(5, "weihai", seed=5, autoreset=autoreset, copy=copied)
+        for copied in (True, False)
+    )
+    memory: dict[int, np.ndarray[Any, Any]] = {}
+    mine = theirs = None
+    ends = 0
+    for step in range(600):
+        if mine is None or theirs is None or step == 400:
+            mine, theirs = thrifty.reset(), plain.reset()
+        else:
+            actions = choose(plain, theirs[0]["observation"])
+            mine, theirs = thrifty.step(actions), plain.step(actions)
+            ends += int(theirs[2].sum())
+        for a, b in zip(given_out(mine), given_out(theirs), strict=True):
+            assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
+        assert str(mine[-1]) == str(theirs[-1])
+        for place, array in enumerate(given_out(mine)):
+            assert memory.setdefault(place, array) is array
+    assert ends >= 5
+
+
+def test_the_packed_mask_is_the_mask() -> None:
+    env = baohuang_v0.vector_env(6, "shiwei", seed=2, autoreset=False)
+    obs, _ = env.reset()
+    for step in range(500):
+        if step % 5 == 0 or env.state.over.all():
+            packed = env.packed_mask()
+            assert packed.dtype == np.uint8
+            assert np.array_equal(packed, np.packbits(env.action_mask(), axis=1))
+        obs, *_ = env.step(choose(env, obs["observation"]))
+    assert env.state.over.all()
 
 
 def test_seeds() -> None:
