@@ -26,46 +26,49 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.base import I32
-from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
-from lupai.envs.cards import RANK_OF_KIND
-from lupai.envs.sets import NUM_SETS, PARTS, ROW_JOKERS
+from lupai.envs.actions import CALL, SET, SET_IDENTITY, VERB_ID
+from lupai.envs.baohuang.state import PHASE_PLAY
+from lupai.envs.cards import NUM_KINDS, RANK_B, RANK_OF_KIND, RANK_R
+from lupai.envs.game import Game
+from lupai.envs.sets import COMBOS, MAX_NATURALS, ROW_JOKERS, set_id
 from lupai.envs.view import View, Views
 
 LATE: Final = 10  # from this hand size on jokers are hung; 0, 5, 20 and 44 score less against it
 
 I64 = npt.NDArray[np.int64]
 
-# Costs of moves; of the legal ones the cheapest is played, the lowest id of equals.
-_EMPTIES: Final = -1
-_PASS: Final = 1 << 30
-_EARLY_JOKERS: Final = 1 << 31  # added: dearer than a pass
-_RISK: Final = 1 << 32
+_PASS: Final = VERB_ID["pass"]
+_DEAR: Final = 1 << 30  # more than any price
 
 
-def _verb_costs(lowest: bool) -> I64:
-    """``[A]``: costs of what is no set, calls with the lowest or the highest card first; 0 for
-    sets."""
-    costs = np.zeros(ACTIONS.size, np.int64)
-    costs[: len(VERB_ID)] = _RISK
-    for verb in ("decline", "silent", "keep", "refuse"):
-        costs[VERB_ID[verb]] = 0
-    costs[[VERB_ID["pass"], VERB_ID["cede"]]] = _PASS
-    for block, count in ACTIONS.blocks:
-        first = ACTIONS.offsets[block]
-        if block == "call":
-            order = np.arange(1, count + 1)
-            costs[first : first + count] = order if lowest else order[::-1]
-        elif block.startswith("call"):
-            costs[first : first + count] = _RISK
-    costs.setflags(write=False)
-    return costs
+def _early_order(lowest: bool) -> I64:
+    """Ids of all that is no set, first choice first; of calls the lowest or highest card first."""
+    safe = [VERB_ID[verb] for verb in ("decline", "silent", "keep", "refuse")]
+    calls = np.arange(CALL, CALL + NUM_KINDS)
+    idle = [_PASS, VERB_ID["cede"]]
+    risk = np.setdiff1d(np.arange(SET), [*safe, *idle, *calls])
+    return np.concatenate([sorted(safe), calls if lowest else calls[::-1], sorted(idle), risk])
 
 
-_VERB_COSTS: Final = (_verb_costs(False), _verb_costs(True))
-_SET_PARTS: Final = np.zeros((ACTIONS.size, 5), np.int64)  # rank, n, b, r, identity
-_SET_PARTS[SET:SET_IDENTITY, :4] = PARTS[:NUM_SETS]
-_SET_PARTS[SET_IDENTITY:, :4] = PARTS
-_SET_PARTS[SET_IDENTITY:, 4] = 1
+_EARLY_ORDER: Final = (_early_order(False), _early_order(True))
+
+# Small and big jokers (combo = b * 5 + r) by what they are worth, of equals the fewer cards; and
+# the best place in this order among the combos of a 25-bit word, by its lower and its upper bits.
+_WORTH: Final = np.arange(COMBOS) // 5 + 2 * (np.arange(COMBOS) % 5)
+_BY_WORTH: Final = np.lexsort((np.arange(COMBOS), _WORTH))
+_LOW_BITS: Final = 13
+
+
+def _best_places(first: int, bits: int) -> npt.NDArray[np.int8]:
+    """``[2 ** bits]``: least place in :data:`_BY_WORTH` among combos ``first`` … that are set."""
+    places = np.argsort(_BY_WORTH)[first : first + bits]
+    words = (np.arange(1 << bits)[:, None] >> np.arange(bits)) & 1
+    best: npt.NDArray[np.int8] = np.where(words == 1, places, COMBOS).min(axis=1).astype(np.int8)
+    return best
+
+
+_BEST_LOW: Final = _best_places(0, _LOW_BITS)
+_BEST_HIGH: Final = _best_places(_LOW_BITS, COMBOS - _LOW_BITS)
 
 
 class GreedyAgent:
@@ -77,47 +80,112 @@ class GreedyAgent:
         """Nothing to forget."""
 
     def act(self, view: View) -> str:
-        """The cheapest legal move."""
-        ids = view.legal_ids
-        offsets = np.array([0, len(ids)])
-        supreme = bool(view.engine.rules.supreme)
-        chosen = _cheapest(view.state, np.array([view.seat]), ids, offsets, supreme)
-        return view.move_of(int(chosen[0]))
+        """A legal move."""
+        row = np.zeros(1, np.intp)
+        legal = view.engine.legal(view.state)
+        return view.move_of(int(self.choose(view.engine, view.state, legal, row, row)[0]))
 
     def act_batch(self, views: Views) -> I32:
-        """The cheapest legal moves ``[N]``."""
-        supreme = bool(views.engine.rules.supreme)
-        return _cheapest(views.state, views.seats, *views.legal.ids(), supreme)
+        """Legal moves ``[N]``."""
+        rows = np.arange(len(views))
+        return self.choose(views.engine, views.state, views.legal, rows, rows)
+
+    def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
+        """The same."""
+        return self.act_batch(views)
+
+    def choose(self, engine: Game, state: Any, legal: Any, rows: I64, lanes: Any) -> I32:
+        """Legal moves ``[N]`` of the seats asked at ``rows``; see
+        :class:`~lupai.agents.rollout.Policy`."""
+        supreme = bool(engine.rules.supreme)
+        playing = state.phase[rows] == PHASE_PLAY
+        if playing.all():
+            return _in_trick(state, legal, rows, supreme)
+        chosen = np.zeros(len(rows), np.int32)
+        early, late = np.flatnonzero(~playing), np.flatnonzero(playing)
+        chosen[early] = _before_play(legal.take(early), supreme)
+        if late.size:
+            chosen[late] = _in_trick(state, legal.take(late), rows[late], supreme)
+        return chosen
+
+
+def _before_play(legal: Any, supreme: bool) -> I32:
+    verbs = (legal.verbs[:, None] >> np.arange(len(VERB_ID), dtype=np.uint32)) & 1
+    solo = legal.calls == 2  # open and secret
+    order = _EARLY_ORDER[supreme]
+    possible = np.concatenate([verbs == 1, legal.calls == 1, solo, solo], axis=1)[:, order]
+    chosen: I32 = order[possible.argmax(axis=1)].astype(np.int32)
+    return chosen
+
+
+def _in_trick(state: Any, legal: Any, t: I64, supreme: bool) -> I32:
+    """Moves of tables ``t``, from the words of :class:`lupai.envs.baohuang.legal.Legal`: no id is
+    written out but the chosen one."""
+    row, seat, size = np.arange(len(t)), state.actor[t], legal.size
+    ranks, in_hand, lead = state.ranks[t, seat], state.sizes[t, seat], size == 0
+    hides = state.identity_seat[t] == seat
+    if supreme:  # 特画 is no card of its rank
+        ranks[hides, RANK_OF_KIND[state.identity_kind[t[hides]]]] -= 1
+    count = ranks[:, :ROW_JOKERS]
+
+    # Without jokers and identity card, which is bit 0 of a word: as leader the lowest rank; as
+    # answer the lowest that is used up, else the lowest.
+    plain = (legal.combos[:, 0, :ROW_JOKERS] & 1).astype(np.bool_)
+    used_up = plain & ((count == size[:, None]) | lead[:, None])
+    rank = np.concatenate([used_up, plain], axis=1).argmax(axis=1) % ROW_JOKERS
+    found = plain[row, rank]
+    n = np.where(lead, legal.held[row, 0, rank], size)
+    ids = SET + rank * (MAX_NATURALS * COMBOS) + (n - 1) * COMBOS
+    chosen = np.where(found, ids, _PASS).astype(np.int32)
+
+    whole = lead & ((count > 0).sum(axis=1) <= 1)  # the hand is one set
+    if whole.any():
+        found |= whole
+        own, most = ranks[whole].astype(np.int64), count[whole].argmax(axis=1)
+        n = own[np.arange(len(own)), most]
+        ids = set_id(most, n, own[:, RANK_B], own[:, RANK_R])
+        chosen[whole] = ids + np.where(hides[whole], SET_IDENTITY, SET)
+
+    spends = lead | (in_hand <= LATE) | (in_hand == size)  # may hang jokers
+    others = np.flatnonzero(~found & (spends | hides))
+    if others.size:
+        place, move = _cheapest(legal.take(others), count[others], spends[others])
+        chosen[others[place]] = move
+
+    beside = legal.extra >= 0  # without jokers, or the whole hand
+    if beside.any():
+        first = np.where(beside[:, 0], legal.extra[:, 0], legal.extra[:, 1])
+        chosen = np.where(beside.any(axis=1), first, chosen)
+    return chosen
 
 
 def _cheapest(
-    state: Any, seats: npt.NDArray[np.intp], ids: I32, offsets: I64, supreme: bool
-) -> I32:
-    """Of each row's legal ids (ragged) the one of least cost."""
-    tables = np.arange(len(seats))
-    rows = np.repeat(tables, np.diff(offsets))
-    cost = _VERB_COSTS[supreme][ids]
-    sets = np.flatnonzero(ids >= SET)
-    if sets.size:
-        at, (rank, n, b, r, identity) = rows[sets], _SET_PARTS[ids[sets]].T
-        natural = rank < ROW_JOKERS
-        ranks = state.ranks[tables, seats].astype(np.int64)
-        x = identity * supreme
-        if supreme:  # 特画 is never played at its natural rank
-            mine = np.flatnonzero(state.identity_seat == seats)
-            ranks[mine, RANK_OF_KIND[state.identity_kind[mine]]] -= 1
-        held = ranks[at, np.where(natural, rank, 0)]
-        left = np.where(natural, held - n, 0)
-        leads = state.standing[at] < 0
-        in_hand = state.sizes[tables, seats].astype(np.int64)[at]
+    legal: Any, count: npt.NDArray[np.int8], spends: npt.NDArray[np.bool_]
+) -> tuple[I64, I64]:
+    """Rows that have a set worth playing, and its ids.
 
-        jokers = b + 2 * r + 3 * x
-        breaks = (left > 0) & ~leads
-        price = (((jokers * 2 + identity) * 2 + breaks) * 16 + rank) * 32 + left
-        price += np.where((jokers > 0) & ~leads & (in_hand > LATE), _EARLY_JOKERS, 0)
-        empties = n + b + r + x == in_hand
-        cost[sets] = np.where(empties, _EMPTIES, price)
-    least = np.minimum.reduceat(cost, offsets[:-1])
-    places = np.flatnonzero(cost == least[rows])
-    first = np.unique(rows[places], return_index=True)[1]
-    return ids[places[first]]
+    Args:
+        legal: moves in a trick.
+        count: ``[N, 13]`` cards held by rank.
+        spends: ``[N]``: jokers may be in it.
+    """
+    at, flag, rank = np.nonzero(legal.combos)  # of each word the best joker part is enough
+    word = legal.combos[at, flag, rank]
+    low, high = word & ((1 << _LOW_BITS) - 1), word >> _LOW_BITS
+    combo = _BY_WORTH[np.minimum(_BEST_LOW[low], _BEST_HIGH[high])]
+    x = flag * legal.flag_cards
+    lead = legal.size[at] == 0
+    n = np.where(lead, legal.held[at, flag, rank], legal.size[at] - combo // 5 - combo % 5 - x)
+    natural = rank < ROW_JOKERS
+    n = np.where(natural, n, 0)
+    left = np.where(natural, count[at, np.minimum(rank, ROW_JOKERS - 1)] - n, 0)
+    jokers = _WORTH[combo] + 3 * x
+    breaks = (left > 0) & ~lead
+    price = (((jokers * 2 + flag) * 2 + breaks) * 16 + rank) * 32 + left
+    price[(jokers > 0) & ~spends[at]] = _DEAR
+    least = np.full(len(spends), _DEAR)
+    np.minimum.at(least, at, price)
+    best = np.flatnonzero((price == least[at]) & (price < _DEAR))  # no two prices are equal
+    b, r = np.divmod(combo[best], 5)
+    ids = set_id(rank[best], n[best], b, r) + np.where(flag[best] == 1, SET_IDENTITY, SET)
+    return at[best], ids

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.base import I32
 from lupai.agents.streams import lane_draws, own_generator
+from lupai.envs.game import Game
 from lupai.envs.view import View, Views
+
+I64 = npt.NDArray[np.int64]
 
 
 class RandomAgent:
@@ -36,17 +40,23 @@ class RandomAgent:
 
     def act_batch(self, views: Views) -> I32:
         """Legal moves ``[N]``; one draw for each, in order."""
-        return _pick(views, self._generator.random(len(views)))
+        return _pick(views.legal, self._generator.random(len(views)))
 
     def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
         """Legal moves ``[N]``; the draw is the one of the lane and the number of the move."""
-        moves = views.state.moves.astype(np.int64)
-        numbers = (views.state.redeals.astype(np.int64) << 20) + moves
-        return _pick(views, lane_draws(self._seed, lanes, numbers))
+        rows = np.arange(len(views))
+        return self.choose(views.engine, views.state, views.legal, rows, lanes)
+
+    def choose(
+        self, engine: Game, state: Any, legal: Any, rows: I64, lanes: npt.NDArray[np.integer]
+    ) -> I32:
+        """The same for the seats asked at ``rows``; see :class:`~lupai.agents.rollout.Policy`."""
+        numbers = (state.redeals[rows].astype(np.int64) << 20) + state.moves[rows]
+        return _pick(legal, lane_draws(self._seed, lanes, numbers))
 
 
-def _pick(views: Views, draws: npt.NDArray[np.float64]) -> I32:
-    ids, offsets = views.legal.ids()
+def _pick(legal: Any, draws: npt.NDArray[np.float64]) -> I32:
+    ids, offsets = legal.ids()
     place = (draws * np.diff(offsets)).astype(np.int64)
     chosen: I32 = ids[offsets[:-1] + place]
     return chosen

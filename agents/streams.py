@@ -7,6 +7,7 @@ deal's seed by mistake still draws nothing that has to do with the deal.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -44,11 +45,17 @@ def lane_draws(seed: int, lanes: npt.ArrayLike, numbers: npt.ArrayLike) -> npt.N
         lanes: ``[N]`` which stream.
         numbers: ``[N]`` which draw of it.
     """
-    sequence = np.random.SeedSequence(seed, spawn_key=(AGENT_KEY, _LANES))
-    base = sequence.generate_state(1, np.uint64)
-    words = _mix(base + np.asarray(lanes).astype(np.uint64) * _GAMMA)
+    words = _mix(_lanes_base(seed) + np.asarray(lanes).astype(np.uint64) * _GAMMA)
     words = _mix(words + (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * _GAMMA)
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+@lru_cache(maxsize=64)
+def _lanes_base(seed: int) -> U64:
+    sequence = np.random.SeedSequence(seed, spawn_key=(AGENT_KEY, _LANES))
+    base: U64 = sequence.generate_state(1, np.uint64).astype(np.uint64)
+    base.setflags(write=False)
+    return base
 
 
 def _mix(x: U64) -> U64:
