@@ -131,8 +131,8 @@ class Evidence:
         """``[C] bool``: nobody had a natural above the one that he added."""
         had = (hands + self.own[rows])[:, :, :KIND_B] > 0
         above = RANK_OF_KIND[:KIND_B] > self.bound[rows][:, :, None]
-        too_high: Bools = (had & above).reshape(len(rows), -1).any(axis=1)
-        return ~too_high
+        fit: Bools = ~np.logical_or.reduce((had & above).reshape(len(rows), -1), axis=1)
+        return fit
 
     def triples_fit(self, rows: Ints, hands: I8, rules: Rules) -> Bools:
         """``[C] bool``: who was skipped in a forced call had no triple, who was asked had one."""

@@ -47,10 +47,9 @@ from lupai.envs.seats import NOBODY
 
 I8 = npt.NDArray[np.int8]
 I64 = npt.NDArray[np.int64]
-CHUNK: Final = 4096  # worlds that are drawn at once
+CHUNK: Final = 2048  # worlds that are drawn at once
 MAX_DRAWS: Final = 1 << 22  # without a single world that fits
 _SLOTS: Final = 64  # a power of two above the kinds
-_BLANK: Final = 62  # stands for a place that stays free
 _PAD: Final = 63  # stands for no place
 _RANDOM: Final = ~np.uint64(0xFF)
 _SEATS: Final = np.arange(SEATS)
@@ -93,9 +92,9 @@ def consistent(
     proofs = evidence.gather(masked, viewer, rules)
     rows = np.arange(len(masked))
     loose = hands - proofs.known
-    good: npt.NDArray[np.bool_] = (loose.reshape(len(loose), -1) >= 0).all(axis=1)
-    good &= (loose.sum(axis=1) == proofs.pool).all(axis=1)
+    good = (loose.sum(axis=1) == proofs.pool).all(axis=1)
     good &= (loose.sum(axis=2) == proofs.room).all(axis=1)
+    good &= (loose.reshape(len(loose), -1) >= 0).all(axis=1)
     good &= proofs.ranks_fit(rows, hands) & proofs.suits_fit(rows, hands)
     good &= proofs.triples_fit(rows, hands, rules)
     secret = proofs.secret
@@ -107,8 +106,8 @@ def consistent(
         dealt = hands[rows, holder, KIND_B] + masked.played[rows, holder, KIND_B] > 0
         good &= ~proofs.loose_mark | (dealt & (holder != viewer))
     holds = (loose[rows, holder, secret] > 0) & proofs.may_hold[rows, holder]
-    good &= (secret == NOBODY) | holds
-    return good
+    fits: npt.NDArray[np.bool_] = good & ((secret == NOBODY) | holds)
+    return fits
 
 
 class _Plan:
@@ -117,12 +116,11 @@ class _Plan:
     Attributes:
         cum, last: ``[N, S]`` running sums of the weights of the seats for the secret card, and the
             last seat ``[N]`` that has one.
-        tiers: ``[N]`` number of tiers.
         first: ``[N, S]`` tier from which on a seat takes cards.
         suited: ``[N]`` tier after which the suits of added cards can be judged, -1: nothing to do.
         asked: ``[N] bool`` a forced call has something to say of the unseen cards.
-        codes: for each tier ``[N, M] uint64`` its cards by kind, then blanks.
-        count: for each tier ``[N]`` number of its cards.
+        upper: cards of each tier but the last, ``[N, M]`` kinds in a row, and their number ``[N]``.
+        lowest: ``[N, M] uint64`` kinds of the last tier, which fills all places that are left.
     """
 
     def __init__(self, proofs: Evidence) -> None:
@@ -144,23 +142,21 @@ class _Plan:
         judged = lowest >= 0
         cut[rows[judged], lowest[judged] + 1] = True
         tier = np.cumsum(cut, axis=1)
-        self.tiers = tier[:, -1] + 1
         self.first = np.take_along_axis(tier, position, axis=1)
         self.suited = np.where(judged, tier[rows, lowest], -1)
         of_kind = tier[:, np.minimum(TOP - RANK_OF_KIND, TOP + 1)]
         of_kind[:, KIND_B:] = tier[:, -1:]
         forced = np.maximum(proofs.forced, 0)
         skips = proofs.skipped & (room > 0)
-        self.asked = np.logical_or.reduce(skips, axis=1) | (proofs.forced != NOBODY) & (
-            room[rows, forced] > 0
-        )
+        asked = (proofs.forced != NOBODY) & (room[rows, forced] > 0)
+        self.asked = np.logical_or.reduce(skips, axis=1) | asked
 
-        self.codes, self.count = [], []
-        places = room.sum(axis=1)
-        for t in range(int(self.tiers.max(initial=0))):
-            mine = pool * (of_kind == t)
-            self.count.append(mine.sum(axis=1))
-            self.codes.append(_codes(mine, int(places.max())))
+        self.upper = [
+            (_listed(mine), mine.sum(axis=1))
+            for t in range(int(tier.max(initial=0)))
+            for mine in (pool * ((of_kind == t) & (t < tier[:, -1:])),)
+        ]
+        self.lowest = _listed(pool * (of_kind == tier[:, -1:])).astype(np.uint64)
         self._weigh(pool, position)
 
     def _check(self, pool: I8, drawn: npt.NDArray[np.bool_]) -> None:
@@ -202,40 +198,39 @@ class _Plan:
         return " and ".join(parts)
 
 
-def _codes(counts: npt.NDArray[np.integer], width: int) -> npt.NDArray[np.uint64]:
-    """``[N, width]`` each card of ``counts [N, 54]`` by its kind, then blanks."""
+def _listed(counts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """``[N, M]`` each card of ``counts [N, 54]`` by its kind; shorter rows end with no cards."""
     total = counts.sum(axis=1)
-    codes = np.full((len(counts), width), _BLANK, np.uint64)
+    codes = np.full((len(counts), int(total.max(initial=0))), _PAD)
     kinds = np.broadcast_to(np.arange(NUM_KINDS), counts.shape).ravel()
-    codes[np.arange(width) < total[:, None]] = np.repeat(kinds, counts.ravel())
+    codes[np.arange(codes.shape[1]) < total[:, None]] = np.repeat(kinds, counts.ravel())
     return codes
 
 
-def _scatter(
-    codes: npt.NDArray[np.uint64], room: I64, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    """Lay cards and blanks ``[C, M]`` at random into all of the places ``room [C, S]``.
+def _scatter(codes: npt.NDArray[np.uint64], room: I64, rng: np.random.Generator) -> I8:
+    """Lay cards ``[C, M]`` at random into the places ``room [C, S]``, which they fill.
 
     Returns:
         ``[C, S, 54]`` how many of each kind lie with each seat.
     """
-    c = len(codes)
-    until = np.cumsum(room, axis=1)
-    most = int(until[:, -1].max(initial=0))
+    c, most = codes.shape
+    until = np.cumsum(room, axis=1, dtype=np.int16)
+    place = np.arange(most, dtype=np.int16)
     keys = rng.integers(0, 1 << 64, (c, most), dtype=np.uint64)
     keys &= _RANDOM
-    keys |= codes[:, :most]
-    place = np.arange(most)
+    keys |= codes
     if (until[:, -1] < most).any():
         keys[place >= until[:, -1:]] = _RANDOM | np.uint64(_PAD)
     keys.sort(axis=1)
-    keys &= np.uint64(0xFF)
-    index = keys.astype(np.int64)
+    seat = np.zeros((c, most), np.uint8)
     for s in range(SEATS - 1):
-        index += (place >= until[:, s, None]) * np.int64(_SLOTS)
+        seat += place >= until[:, s, None]
+    index = keys.view(np.int64)
+    index &= _SLOTS - 1
+    index += seat.astype(np.int64) * _SLOTS
     index += np.arange(0, c * SEATS * _SLOTS, SEATS * _SLOTS)[:, None]
     counts = np.bincount(index.ravel(), minlength=c * SEATS * _SLOTS)
-    return counts.reshape(c, SEATS, _SLOTS)[:, :, :NUM_KINDS]
+    return counts.astype(np.int8).reshape(c, SEATS, _SLOTS)[:, :, :NUM_KINDS]
 
 
 @dataclass
@@ -269,18 +264,15 @@ def _candidates(plan: _Plan, rows: I64, rng: np.random.Generator, rules: Rules) 
         made.room[drawn, seat] -= 1
         made.marked[drawn] = seat
 
-    for t, (codes, count) in enumerate(zip(plan.codes, plan.count, strict=True)):
-        here = (plan.tiers[made.rows] > t) & (count[made.rows] > 0)
-        if here.all():
-            _lay(made, slice(None), plan, t, codes, rng)
-        elif here.any():
-            _lay(made, np.flatnonzero(here), plan, t, codes, rng)
+    for t, (codes, count) in enumerate(plan.upper):
+        _lay(made, plan.first <= t, codes, count, rng)
         judged = plan.suited[made.rows] == t
         if judged.any():
             good = ~judged
             i = np.flatnonzero(judged)
             good[i] = proofs.suits_fit(made.rows[i], made.hands[i])
             made.keep(good)
+    made.hands += _scatter(plan.lowest[made.rows], made.room, rng)
     asked = plan.asked[made.rows]
     if asked.any():
         good = ~asked
@@ -292,18 +284,40 @@ def _candidates(plan: _Plan, rows: I64, rng: np.random.Generator, rules: Rules) 
 
 def _lay(
     made: _Candidates,
-    which: slice | Ints,
-    plan: _Plan,
-    t: int,
-    codes: npt.NDArray[np.uint64],
+    takes: npt.NDArray[np.bool_],
+    codes: npt.NDArray[np.int64],
+    count: npt.NDArray[np.integer],
     rng: np.random.Generator,
 ) -> None:
-    rows = made.rows[which]
-    room = made.room[which]
-    open_ = room * (plan.first[rows] <= t)
-    laid = _scatter(codes[rows], open_, rng)
-    made.hands[which] += laid.astype(np.int8)
-    made.room[which] = room - laid.sum(axis=2)
+    """Lay the cards of an upper tier, one after the other, into places of seats that take them.
+
+    Args:
+        takes: ``[N, S] bool`` seats that take cards of this tier.
+        codes: ``[N, M]`` their kinds.
+        count: ``[N]`` how many.
+    """
+    some = count[made.rows] > 0
+    whole = bool(some.all())
+    i = np.arange(len(some)) if whole else np.flatnonzero(some)
+    rows = made.rows if whole else made.rows[i]
+    room = made.room[i]
+    open_ = np.ascontiguousarray((room * takes[rows]).T)
+    before = open_.copy()
+    free = open_.sum(axis=0)
+    count = count[rows]
+    least = int(count.min(initial=codes.shape[1]))
+    for k in range(codes.shape[1]):
+        j = np.arange(len(rows)) if k < least else np.flatnonzero(count > k)
+        place = (rng.random(len(j)) * free[j]).astype(np.int64)
+        seat = np.zeros(len(j), np.int64)
+        until = np.zeros(len(j), np.int64)
+        for s in range(SEATS - 1):
+            until += open_[s, j]
+            seat += place >= until
+        open_[seat, j] -= 1
+        free[j] -= 1
+        made.hands[i[j], seat, codes[rows[j], k]] += 1
+    made.room[i] = room - (before - open_).T
 
 
 def _draw(plan: _Plan, n: int, rng: np.random.Generator, rules: Rules) -> tuple[I8, I64]:
