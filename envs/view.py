@@ -25,7 +25,7 @@ class Views:
     Args:
         engine: the rules.
         state: real tables; only what the seats may know is kept.
-        seats: ``[N]`` or one seat for all.
+        seats: ``[N]`` or one seat for all; -1 is a spectator, who sees what is public.
         tables: ``[N]`` table numbers, all when None.
         histories: public events of each of the N tables as text; without them
             :attr:`View.history` is empty, which saves time where nobody reads it.
@@ -81,6 +81,12 @@ class Views:
         """
         filled: Tables = self.engine.fill_hidden(self.state, self.seats, hands, marked_b)
         return filled
+
+    def determinize(self, n: int, rng: np.random.Generator) -> Tables:
+        """``n`` complete tables for each view, ``[N * n]``, those of a view in a row; see
+        :meth:`View.determinize`."""
+        drawn: Tables = self.engine.determinize(self.state, self.seats, n, rng)
+        return drawn
 
 
 class View:
@@ -163,6 +169,17 @@ class View:
             self.state, self.seat, np.asarray(hands)[None], marked
         )
         return filled
+
+    def determinize(self, n: int, rng: np.random.Generator) -> Tables:
+        """``n`` complete tables, drawn among all that agree with what the seat knows: every way in
+        which the unseen cards can lie that is consistent with the record is equally likely.
+
+        Raises:
+            LupaiError: none was found; the record contradicts itself, or its evidence is so
+                unlikely that a great many draws did not meet it.
+        """
+        drawn: Tables = self.engine.determinize(self.state, self.seat, n, rng)
+        return drawn
 
     def __str__(self) -> str:
         return self.engine.render(self)

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from lupai.envs import deals
 from lupai.envs.actions import ACTIONS, CALL, SET, VERB_ID, ActionLayout
-from lupai.envs.baohuang import hidden, notation, observation, play, render, roles, scoring
+from lupai.envs.baohuang import hidden, notation, observation, play, render, roles, scoring, worlds
 from lupai.envs.baohuang.legal import Ints, Legal
 from lupai.envs.baohuang.rules import Rules, load_rules
 from lupai.envs.baohuang.state import (
@@ -229,10 +229,10 @@ class Engine:
             raise ValueError(f"tables are integers in 0 … {len(state) - 1}, not {tables!r}")
         return t.astype(np.intp, copy=False)
 
-    def _viewers(self, seats: npt.ArrayLike, t: Ints) -> Ints:
+    def _viewers(self, seats: npt.ArrayLike, t: Ints, lowest: int = 0) -> Ints:
         viewer = np.broadcast_to(np.asarray(seats, dtype=np.intp), t.shape)
-        if viewer.size and (viewer.min() < 0 or viewer.max() >= SEATS):
-            raise ValueError(f"seats are 0 … {SEATS - 1}, not {seats!r}")
+        if viewer.size and (viewer.min() < lowest or viewer.max() >= SEATS):
+            raise ValueError(f"seats are {lowest} … {SEATS - 1}, not {seats!r}")
         return viewer
 
     def legal(self, state: State, tables: npt.ArrayLike | None = None) -> Legal:
@@ -322,6 +322,10 @@ class Engine:
             here = np.flatnonzero(~early)
             chosen = None if cards is None else cards[here]
             play.step(state, t[here], a[here], self.rules, chosen)
+
+    def copy_tables(self, state: State, n: int, tables: npt.ArrayLike | None = None) -> State:
+        """``n`` independent copies of each of N tables, ``[N * n]``, those of a table in a row."""
+        return state.take(np.repeat(self._tables(state, tables), n))
 
     # --- text; the words are in notation.py and render.py ----------------------------------------
 
@@ -417,9 +421,9 @@ class Engine:
     def mask_hidden(
         self, state: State, seats: npt.ArrayLike, tables: npt.ArrayLike | None = None
     ) -> State:
-        """Copies of tables without what the given seats may not know."""
+        """Copies of tables without what the given seats, -1 for a spectator, may not know."""
         t = self._tables(state, tables)
-        return hidden.mask_hidden(state, t, self._viewers(seats, t))
+        return hidden.mask_hidden(state, t, self._viewers(seats, t, NOBODY))
 
     def fill_hidden(
         self,
@@ -430,9 +434,55 @@ class Engine:
     ) -> State:
         """Complete states from :meth:`mask_hidden`, guessed hands ``[N, S, 54]`` and, where there
         are marks, the guessed holder of B* ``[N]``."""
-        viewer = self._viewers(seats, np.arange(len(masked)))
+        viewer = self._viewers(seats, np.arange(len(masked)), NOBODY)
         marked = None if marked_b is None else np.asarray(marked_b, dtype=np.intp).reshape(-1)
         return hidden.fill_hidden(masked, viewer, hands, marked, self.rules)
+
+    def determinize(
+        self,
+        state: State,
+        seats: npt.ArrayLike,
+        n: int,
+        rng: np.random.Generator,
+        tables: npt.ArrayLike | None = None,
+    ) -> State:
+        """``n`` complete tables for each of N tables, ``[N * n]``, those of a table in a row, that
+        agree with all that a seat knows there; see :mod:`lupai.envs.baohuang.worlds`.
+
+        Every way in which the unseen cards can lie that is consistent with the record is equally
+        likely. Nothing hidden is read. The new tables have no seed, and a void ends the hand.
+
+        Args:
+            seats: ``[N]`` or one seat for all whose knowledge counts; -1: a spectator's, who sees
+                what is public.
+            n: worlds for each table, 1 or more.
+            rng: all randomness.
+
+        Raises:
+            LupaiError: no world was found; the record contradicts itself, or evidence is so
+                unlikely that a great many draws did not meet it.
+        """
+        t = self._tables(state, tables)
+        viewer = self._viewers(seats, t, NOBODY)
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise ValueError(f"n {n!r} is no number of worlds; give 1 or more")
+        masked = hidden.mask_hidden(state, t, viewer)
+        return worlds.determinize(masked, viewer, int(n), rng, self.rules)
+
+    def consistent(
+        self,
+        state: State,
+        seats: npt.ArrayLike,
+        hands: npt.NDArray[np.int8],
+        marked_b: npt.ArrayLike | None = None,
+    ) -> npt.NDArray[np.bool_]:
+        """``[B] bool``: whether :meth:`determinize` can draw these hands ``[B, S, 54]`` and, where
+        there are marks, this holder of B* ``[B]`` for the given seats; nothing hidden is read."""
+        t = np.arange(len(state))
+        viewer = self._viewers(seats, t, NOBODY)
+        marked = None if marked_b is None else np.asarray(marked_b, dtype=np.intp).reshape(-1)
+        masked = hidden.mask_hidden(state, t, viewer)
+        return worlds.consistent(masked, viewer, hands, marked, self.rules)
 
     def scores(self, state: State) -> npt.NDArray[np.int64]:
         """Final scores ``[B, S] int64``; zeros at tables that are not over."""

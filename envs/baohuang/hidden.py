@@ -1,7 +1,8 @@
 """What a seat may not know: take it out of a state, or put a guess in its place.
 
 Hidden are the other hands, who holds the identity card (so who is guard, or that the emperor is
-secretly alone), who was dealt the marked small joker, and the seed.
+secretly alone), who was dealt the marked small joker, and the seed. A viewer of -1 is a spectator:
+he sees what is public and has no hand of his own.
 """
 
 from __future__ import annotations
@@ -57,12 +58,13 @@ def roles_known(
 
 
 def mask_hidden(state: State, t: Ints, viewer: Ints) -> State:
-    """Copies of tables ``t`` without what seats ``viewer`` may not know."""
+    """Copies of tables ``t`` without what seats ``viewer``, -1 for a spectator, may not know."""
     out = state.take(t)
     row = np.arange(len(out))
     for name in ("hands", "ranks"):
         hidden = getattr(out, name)
         own = hidden[row, viewer].copy()
+        own[viewer == NOBODY] = 0
         hidden[:] = 0
         hidden[row, viewer] = own
     _, solo = known_roles(state, t, viewer)
@@ -89,7 +91,7 @@ def fill_hidden(
 
     Args:
         masked: N tables from :func:`mask_hidden`.
-        viewer: ``[N]`` whose view each is.
+        viewer: ``[N]`` whose view each is, -1 for a spectator's.
         hands: ``[N, S, 54] int8`` all hands, the viewer's own as it is.
         marked_b: ``[N]`` who was dealt B*; read only where there are marks and the viewer does not
             know. Without it, and where nobody needs to know, it stays open.
@@ -97,7 +99,8 @@ def fill_hidden(
     Raises:
         RecordError: a guess that contradicts the own hand, the hand sizes, the cards still out,
             what was shown, or what an answer proves of B*; names the table and the seat or card.
-            (What a skipped forced call, an added card or a hand that goes on prove is not checked.)
+            (What a forced call, an added card or a hand that goes on prove is not checked: see
+            :func:`lupai.envs.baohuang.worlds.consistent`.)
     """
     n = len(masked)
     hands = np.asarray(hands, np.int8)
@@ -105,7 +108,7 @@ def fill_hidden(
         raise RecordError(f"hands {hands.shape}, expected {masked.hands.shape}")
     row = np.arange(n)
     _check((hands >= 0).all(axis=2), "a negative count in the hand of seat")
-    own = (hands[row, viewer] == masked.hands[row, viewer]).all(axis=1)
+    own = (hands[row, viewer] == masked.hands[row, viewer]).all(axis=1) | (viewer == NOBODY)
     _check(own[:, None], "the own hand differs from that of seat", viewer[:, None])
     _check(hands.sum(axis=2, dtype=np.int64) == masked.sizes, "wrong hand size of seat")
     left = rules.cards.counts - masked.played.sum(axis=1, dtype=np.int8)
@@ -117,17 +120,21 @@ def fill_hidden(
     _check(has_r[:, None], "no R, and so no R*, with seat", crown[:, None])
 
     out = masked.copy()
+    complete(out, viewer, hands, marked_b, rules)
+    return out
+
+
+def complete(out: State, viewer: Ints, hands: I8, marked_b: Ints | None, rules: Rules) -> None:
+    """:func:`fill_hidden` in place, for hands that are known to fit what is checked there."""
     out.hands[:] = hands
-    out.ranks[:, :, :NATURAL_RANKS] = (
-        hands[:, :, :KIND_B].reshape(n, SEATS, NATURAL_RANKS, 4).sum(axis=3, dtype=np.int8)
-    )
+    naturals = hands[:, :, :KIND_B]
+    out.ranks[:, :, :NATURAL_RANKS] = sum(naturals[:, :, suit::4] for suit in range(4))
     out.ranks[:, :, RANK_B] = hands[:, :, KIND_B]
     out.ranks[:, :, RANK_R] = hands[:, :, KIND_R]
     if rules.needs_marked_b:
         _fill_marks(out, viewer, marked_b)
     else:
         _fill_called(out)
-    return out
 
 
 def _check(good: Any, what: str, names: Any = None) -> None:

@@ -183,6 +183,7 @@ def _add_tribute(state: State, t: Ints) -> None:
     kind = rank * 4 + suit
     state.pile[t, kind] += 1
     state.shown[t, kind] += 1
+    state.added[t, state.actor[t]] = kind
 
 
 def _force(state: State, t: Ints, rules: Rules) -> Ints:

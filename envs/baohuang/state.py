@@ -132,6 +132,7 @@ _ARRAYS: Final = (
     "played",
     "shown",
     "pile",
+    "added",
     "said",
     "places",
     "recent",
@@ -180,6 +181,8 @@ class State:
         shown: ``[B, 54] int8`` cards that were seen to be with the holder of R*: those he showed
             with his call, and the tribute pile. What he plays later is not taken off.
         pile: ``[B, 54] int8`` the tribute pile of 贴牌; it lies in the hand of the holder of R*.
+        added: ``[B, S] int8`` card kind that each seat added to the pile when it ceded, -1 for
+            none.
         said: ``[B, S] int32`` bits of :class:`Said`.
         places: ``[B, S] int8`` finishing place 1 … S, 0 while in.
         recent: ``[B, RECENT, 2] int16`` ring of (seat, public action id), slot = move number.
@@ -193,6 +196,7 @@ class State:
     played: I8
     shown: I8
     pile: I8
+    added: I8
     said: npt.NDArray[np.int32]
     places: I8
     recent: I16
@@ -237,6 +241,7 @@ class State:
         self.played = np.zeros((tables, SEATS, NUM_KINDS), dtype=np.int8)
         self.shown = np.zeros((tables, NUM_KINDS), dtype=np.int8)
         self.pile = np.zeros((tables, NUM_KINDS), dtype=np.int8)
+        self.added = np.full((tables, SEATS), NOBODY, dtype=np.int8)
         self.said = np.zeros((tables, SEATS), dtype=np.int32)
         self.places = np.zeros((tables, SEATS), dtype=np.int8)
         self.recent = np.full((tables, RECENT, 2), NOBODY, dtype=np.int16)
