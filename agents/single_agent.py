@@ -76,7 +76,7 @@ class SingleAgentEnv(gymnasium.Env[Observation, np.int64]):
         self.render_mode = render_mode
         self.illegal_reward = check_illegal_reward(illegal_reward)
         self._tables = LearnerTables(
-            self.engine, 1, seat_or_role, opponents, skip_forced=skip_forced, log=True
+            self.engine, 1, seat_or_role, opponents, skip_forced=skip_forced
         )
         self.observation_space = seat_space(self.engine)
         self.action_space: Any = spaces.Discrete(self.engine.actions.size)
@@ -170,22 +170,22 @@ class SingleAgentEnv(gymnasium.Env[Observation, np.int64]):
     def view(self) -> View:
         """What the learner may know: his hand, legal moves as text, and the public history."""
         tables = self._tables
-        if tables.state is None or tables.log is None:
+        if tables.state is None:
             raise LupaiError("view: no hand is being played; call reset first")
         seat = int(tables.seats[0])
-        return View.of(self.engine, tables.state, seat, tables.log.history[0])
+        return View.of(self.engine, tables.state, seat, tables.text().history[0])
 
     def record(self, players: list[str] | None = None) -> dict[str, Any]:
         """WARNING, god's eye: the hand so far as a record (docs/formats.md)."""
         tables = self._tables
-        if tables.state is None or tables.log is None:
+        if tables.state is None:
             raise LupaiError("record: no hand is being played; call reset first")
         redeals = int(tables.state.redeals[0])
         seed = int(tables.hands[0]) if self._injected is None else None
         hands, start = self._injected or self.engine.dealt_hands(int(tables.hands[0]), redeals)
         outcome = self.engine.outcome(tables.state, 0)
         return make_record(
-            self.engine, seed, hands, start, tables.log.moves[0], outcome, redeals, players
+            self.engine, seed, hands, start, tables.text().moves[0], outcome, redeals, players
         )
 
     # --- inside ----------------------------------------------------------------------------------

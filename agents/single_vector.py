@@ -66,7 +66,7 @@ class SingleAgentVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDA
         self.render_mode = None
         self.illegal_reward = check_illegal_reward(illegal_reward)
         self._tables = LearnerTables(
-            self.engine, num_envs, seat_or_role, opponents, skip_forced=skip_forced, log=False
+            self.engine, num_envs, seat_or_role, opponents, skip_forced=skip_forced
         )
         self.single_observation_space = seat_space(self.engine)
         self.single_action_space: Any = spaces.Discrete(self.engine.actions.size)

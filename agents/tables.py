@@ -41,7 +41,6 @@ class LearnerTables:
         seat_or_role: a seat; ``"random"``; or ``"emperor"``, ``"guard"``, ``"rebel"``.
         opponents: one for all other seats, or one for each in play order from the learner's next.
         skip_forced: play the learner's decisions with a single legal move for him.
-        log: keep the moves as text even where no opponent reads them.
 
     Attributes:
         state: the B tables, god's eye.
@@ -66,14 +65,15 @@ class LearnerTables:
         opponents: Opponent | Sequence[Opponent],
         *,
         skip_forced: bool,
-        log: bool,
     ) -> None:
         self.engine = engine
         self.place = _check_place(seat_or_role, engine.seats)
         self.skip_forced = skip_forced
         self._agents, self._who = _seat_agents(opponents, engine)
-        self._log_wanted = log or not all(isinstance(a, BatchAgent) for a in self._agents)
-        self.log: Log | None = None
+        self._log_wanted = not all(isinstance(a, BatchAgent) for a in self._agents)
+        self.log: Log | None = None  # kept where an opponent reads histories; writing takes time
+        self._played: list[int] = []  # at a table of one, for `text`
+        self._written = 0
         self._caller = NeutralCaller(0)
         self._play = engine.phases.index("play")
         self._rows = np.arange(count)
@@ -143,7 +143,7 @@ class LearnerTables:
     def _open(self, rows: Ints, seat: int | None) -> Ints:
         """Seat the learners and play up to their first decisions; the rows that have none."""
         if len(self.hands) == 1:
-            self._reset_agents()
+            self._begin_alone()
         if self.place in ROLES:
             self._call(rows)
             played = self.state.phase[rows] == self._play
@@ -168,11 +168,21 @@ class LearnerTables:
     def _orders(self, rows: Ints) -> list[list[int]]:
         return [seat_order(int(seed), self.engine.seats) for seed in self.hands[rows]]
 
-    def _reset_agents(self) -> None:
+    def _begin_alone(self) -> None:
         """At a table of one each hand starts its agents anew, so that it can be played again."""
         for i, agent in enumerate(self._agents):
             if not isinstance(agent, LaneAgent):
                 agent.reset(agent_seed(int(self.hands[0]), i))
+        self._played, self._written = [], 0
+        self._text = self.log or Log(self.engine, self.state.take([0]))
+
+    def text(self) -> Log:
+        """The moves at a table of one as text; written now, as far as they are not yet."""
+        if self.log is None:
+            for action in self._played[self._written :]:
+                self._text.step(np.array([action]), self._rows)
+            self._written = len(self._played)
+        return self._text
 
     # --- playing -------------------------------------------------------------------------------
 
@@ -194,6 +204,8 @@ class LearnerTables:
     def _step(self, actions: npt.NDArray[np.integer], rows: Ints, legal: Any) -> None:
         if self.log is None:
             self.engine.step(self.state, actions, rows, legal=legal)
+            if len(self._rows) == 1:
+                self._played.append(int(actions[0]))
         else:
             self.log.step(actions, rows, legal=legal)
 
