@@ -13,8 +13,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from lupai.envs.deals import mix
+
 AGENT_KEY: Final = 0x6C7570  # tag of agents' streams; another tag would move every record
-_SEATS, _OWN, _LANES = range(3)  # what a stream is for: second word of the spawn key
+_SEATS, _OWN, _LANES, _LEARNER = range(4)  # what a stream is for: second word of the spawn key
 _GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
 
 U64 = npt.NDArray[np.uint64]
@@ -45,8 +47,8 @@ def lane_draws(seed: int, lanes: npt.ArrayLike, numbers: npt.ArrayLike) -> npt.N
         lanes: ``[N]`` which stream.
         numbers: ``[N]`` which draw of it.
     """
-    words = _mix(_lanes_base(seed) + np.asarray(lanes).astype(np.uint64) * _GAMMA)
-    words = _mix(words + (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * _GAMMA)
+    words = mix(_lanes_base(seed) + np.asarray(lanes).astype(np.uint64) * _GAMMA)
+    words = mix(words + (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * _GAMMA)
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
@@ -58,7 +60,18 @@ def _lanes_base(seed: int) -> U64:
     return base
 
 
-def _mix(x: U64) -> U64:
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+def table_lanes(hand_seeds: U64, seats: npt.ArrayLike) -> U64:
+    """Lanes ``[N]`` of seats at tables that are known by the seeds of their hands alone.
+
+    Args:
+        hand_seeds: ``[N]`` seed of the hand that is played.
+        seats: ``[N]``.
+    """
+    return mix(hand_seeds) + np.asarray(seats).astype(np.uint64)
+
+
+def seat_order(hand_seed: int, seats: int) -> list[int]:
+    """All seats in a random order that depends on the hand's seed only: who is to learn there."""
+    sequence = np.random.SeedSequence(hand_seed, spawn_key=(AGENT_KEY, _LEARNER))
+    order: list[int] = np.random.default_rng(sequence).permutation(seats).tolist()
+    return order

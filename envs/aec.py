@@ -29,6 +29,17 @@ REWARDS = ("score",)
 RENDER_MODES = ("ansi", "human")
 
 
+def seat_space(engine: Game) -> spaces.Dict:
+    """What one seat observes: ``observation`` and ``action_mask``, both int8."""
+    layout = engine.observation_layout
+    return spaces.Dict(
+        {
+            "observation": spaces.Box(layout.low, layout.high, dtype=np.int8),
+            "action_mask": spaces.Box(0, 1, (engine.actions.size,), np.int8),
+        }
+    )
+
+
 class CardGameEnv(AECEnv[str, Observation, int | None]):
     """AEC environment of one hand per episode.
 
@@ -61,18 +72,10 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
         self.possible_agents = [f"player_{seat}" for seat in range(engine.seats)]
         self.agents = []
         self._seat = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        layout = engine.observation_layout
-        size = engine.actions.size
-        self.observation_spaces = {
-            agent: spaces.Dict(
-                {
-                    "observation": spaces.Box(layout.low, layout.high, dtype=np.int8),
-                    "action_mask": spaces.Box(0, 1, (size,), np.int8),
-                }
-            )
-            for agent in self.possible_agents
+        self.observation_spaces = {agent: seat_space(engine) for agent in self.possible_agents}
+        self.action_spaces = {
+            agent: spaces.Discrete(engine.actions.size) for agent in self.possible_agents
         }
-        self.action_spaces = {agent: spaces.Discrete(size) for agent in self.possible_agents}
         god = engine.state_layout
         self.state_space = spaces.Box(god.low, god.high, dtype=np.int8)
         self._base_seed: int | None = None

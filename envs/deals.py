@@ -62,7 +62,7 @@ def seed_array(seeds: Any) -> U64:
     return np.array([check_seed(s) for s in many], dtype=np.uint64)
 
 
-def _mix(x: U64) -> U64:
+def mix(x: U64) -> U64:
     x = (x ^ (x >> np.uint64(30))) * _MIX_1
     x = (x ^ (x >> np.uint64(27))) * _MIX_2
     return x ^ (x >> np.uint64(31))
@@ -77,7 +77,7 @@ def hand_seeds(seeds: U64, episodes: npt.NDArray[np.integer]) -> U64:
     if episodes.dtype.kind not in "iu" or (episodes < 0).any():
         raise SeedError(f"episodes {episodes.tolist()} are not all integers from 0 on")
     e = episodes.astype(np.uint64)
-    later = _mix(_mix(seeds + _GAMMA) + e * _GAMMA) >> np.uint64(11)
+    later = mix(mix(seeds + _GAMMA) + e * _GAMMA) >> np.uint64(11)
     return np.where(e == 0, seeds, later)
 
 
@@ -97,9 +97,9 @@ def deal(
     """
     if len(deck) > MAX_DECK:
         raise ValueError(f"a deck holds at most {MAX_DECK} cards, not {len(deck)}")
-    key = _mix(_mix(seeds + _GAMMA) + (redeals.astype(np.uint64) + np.uint64(1)) * _GAMMA)
+    key = mix(mix(seeds + _GAMMA) + (redeals.astype(np.uint64) + np.uint64(1)) * _GAMMA)
     counter = np.arange(1, len(deck) + 2, dtype=np.uint64) * _GAMMA
-    words = _mix(key[:, None] + counter)
+    words = mix(key[:, None] + counter)
     start = (words[:, 0] % np.uint64(seats)).astype(np.int8)
     keys = (words[:, 1:] & ~np.uint64(0xFF)) | np.arange(len(deck), dtype=np.uint64)
     keys.sort(axis=1)

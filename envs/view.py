@@ -29,6 +29,7 @@ class Views:
         tables: ``[N]`` table numbers, all when None.
         histories: public events of each of the N tables as text; without them
             :attr:`View.history` is empty, which saves time where nobody reads it.
+        legal: legal moves of the N seats where the caller has them already.
     """
 
     def __init__(
@@ -38,11 +39,14 @@ class Views:
         seats: npt.ArrayLike,
         tables: npt.ArrayLike | None = None,
         histories: Histories | None = None,
+        legal: LegalMoves | None = None,
     ) -> None:
         self.engine = engine
         self.state: Any = engine.mask_hidden(state, seats, tables)
         self.seats = np.broadcast_to(np.asarray(seats, dtype=np.intp), (len(self.state),))
         self.histories = histories
+        if legal is not None:
+            self.legal = legal
 
     def __len__(self) -> int:
         return len(self.state)

@@ -8,7 +8,7 @@ Formats:
 ``emperor_camp`` / ``rebel_camp``
     The agent plays all members of one camp, the opponent the other camp. Camps do not exist
     before the calls, so everything before the first lead is played by a fixed neutral caller
-    (:class:`NeutralCaller`) whose choices depend on seed and deal alone: both formats play the
+    (:mod:`lupai.agents.caller`) whose choices depend on seed and deal alone: both formats play the
     same deals with the same emperor and guard, and ``camp``, the mean of the two, is a duplicate
     match that is 0 for equal agents.
 
@@ -37,7 +37,8 @@ import numpy.typing as npt
 import lupai
 import lupai.agents
 from lupai.agents.base import Agent, BatchAgent, ask
-from lupai.envs.actions import ACTIONS, VERB_ID
+from lupai.agents.caller import NeutralCaller
+from lupai.envs.actions import ACTIONS
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.errors import LupaiError
 from lupai.envs.log import Log
@@ -48,7 +49,7 @@ __all__ = ["FORMATS", "EvaluationError", "NeutralCaller", "evaluate", "table", "
 FORMATS: Final = ("seat", "emperor_camp", "rebel_camp")
 FILE_FORMAT: Final = "lupai-evaluation/1"
 TABLES_AT_ONCE: Final = 1000  # in results, as agents without lanes draw in the tables' order
-_DEALS, _CALLER, _AGENT, _OPPONENT = range(4)  # which stream of the evaluation's seed
+_DEALS, _CALLER, _AGENT, _OPPONENT = range(4)  # which stream of the seed; the caller's is its own
 _ME, _THEM, _NEUTRAL = range(3)
 
 I64 = npt.NDArray[np.int64]
@@ -56,38 +57,6 @@ I64 = npt.NDArray[np.int64]
 
 class EvaluationError(LupaiError):
     """An evaluation that cannot be run; says which value and what is allowed."""
-
-
-class NeutralCaller:
-    """Plays everything before the first lead in camp formats, the same for both sides.
-
-    It never grabs, calls a card that it holds three times (uniformly among those), cedes if it has
-    none, goes solo only where the rules leave it no other call, and never declares.
-    """
-
-    def __init__(self, seed: int) -> None:
-        self._seed = np.uint64(_word(seed, _CALLER))
-        order = np.full(ACTIONS.size, 2, dtype=np.int8)
-        for name in ("decline", "silent", "keep", "refuse"):
-            order[VERB_ID[name]] = 0
-        order[VERB_ID["cede"]] = 1
-        for name in ("grab", "declare", "solo"):
-            order[VERB_ID[name]] = 3
-        start = ACTIONS.offsets["call"]
-        order[start : start + 54] = 0
-        self._order = order
-
-    def choose(self, views: Views, deals: I64, moves: npt.NDArray[np.integer]) -> I64:
-        """Action ids ``[N]`` for decisions of deals ``[N]`` after ``moves [N]`` moves."""
-        ids, offsets = views.legal.ids()
-        rows = np.repeat(np.arange(len(deals)), np.diff(offsets))
-        order = self._order[ids]
-        good = np.flatnonzero(order == np.minimum.reduceat(order, offsets[:-1])[rows])
-        count = np.bincount(rows[good], minlength=len(deals))
-        first = np.concatenate([[0], np.cumsum(count)[:-1]])
-        draw = _mix(_mix(self._seed + deals.astype(np.uint64)) + moves.astype(np.uint64))
-        pick = first + (draw % count.astype(np.uint64)).astype(np.int64)
-        return np.asarray(ids[good[pick]], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -342,14 +311,6 @@ def _stream(seed: int, which: int) -> np.random.SeedSequence:
 
 def _word(seed: int, which: int) -> int:
     return int(_stream(seed, which).generate_state(1, np.uint64)[0])
-
-
-def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """SplitMix64's finaliser."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 def _load(agent: Any, rules: str) -> Agent:
