@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
 
 from lupai.envs.deals import check_seed
 from lupai.envs.errors import IllegalMoveError, LupaiError
@@ -24,6 +23,7 @@ from lupai.envs.log import TableLog
 from lupai.envs.records import make_record
 from lupai.envs.seats import NOBODY
 from lupai.envs.view import View
+from lupai.envs.wrappers import AssertOutOfBounds, OrderEnforcing, TerminateIllegal
 
 Observation = dict[str, npt.NDArray[np.int8]]
 _RESET_OPTIONS = {"hands", "start"}
@@ -249,62 +249,9 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
         """Nothing to close."""
 
 
-class _Forwarded:
-    """An attribute of the innermost environment, read in one step instead of wrapper by wrapper.
-
-    Where the wrapper has a value of its own by that name, or no hand has been dealt yet, the
-    wrapper's usual way of finding attributes goes on.
-    """
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, wrapper: Any, owner: type) -> Any:
-        env = wrapper.__dict__["_innermost"]
-        if wrapper._has_reset and self.name in env.__dict__:
-            return env.__dict__[self.name]
-        raise AttributeError(self.name)
-
-
-_Wrapper = wrappers.BaseWrapper[str, Observation, int | None]
-
-
-class _Direct(_Wrapper):
-    """What a wrapper is asked for several times in each step."""
-
-    _has_reset = True  # only the outermost wrapper enforces the order of calls
-    agent_selection = _Forwarded()
-    agents = _Forwarded()
-    terminations = _Forwarded()
-    truncations = _Forwarded()
-    rewards = _Forwarded()
-    infos = _Forwarded()
-    _cumulative_rewards = _Forwarded()
-
-    def __init__(self, env: Any, **options: Any) -> None:
-        super().__init__(env, **options)
-        self.__dict__["_innermost"] = env.unwrapped
-
-    def __str__(self) -> str:
-        return str(self.env)
-
-
-class _TerminateIllegal(
-    _Direct, wrappers.TerminateIllegalWrapper[str, Observation, int | None]
-): ...
-
-
-class _AssertOutOfBounds(
-    _Direct, wrappers.AssertOutOfBoundsWrapper[str, Observation, int | None]
-): ...
-
-
-class _OrderEnforcing(_Direct, wrappers.OrderEnforcingWrapper[str, Observation, int | None]): ...
-
-
 def wrap(env: CardGameEnv, illegal_reward: float = -1) -> AECEnv[str, Observation, int | None]:
     """The wrappers of PettingZoo's classic games: illegal moves end the hand, order is enforced."""
-    wrapped: Any = _TerminateIllegal(env, illegal_reward=illegal_reward)
-    wrapped = _AssertOutOfBounds(wrapped)
-    result: AECEnv[str, Observation, int | None] = _OrderEnforcing(wrapped)
+    wrapped: Any = TerminateIllegal(env, illegal_reward=illegal_reward)
+    wrapped = AssertOutOfBounds(wrapped)
+    result: AECEnv[str, Observation, int | None] = OrderEnforcing(wrapped)
     return result
