@@ -15,13 +15,15 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
 
 from lupai.envs.deals import check_seed
 from lupai.envs.errors import IllegalMoveError, LupaiError
 from lupai.envs.game import Game, LegalMoves, Tables
+from lupai.envs.log import TableLog
 from lupai.envs.records import make_record
+from lupai.envs.seats import NOBODY
 from lupai.envs.view import View
+from lupai.envs.wrappers import AssertOutOfBounds, OrderEnforcing, TerminateIllegal
 
 Observation = dict[str, npt.NDArray[np.int8]]
 _RESET_OPTIONS = {"hands", "start"}
@@ -78,6 +80,7 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
         }
         god = engine.state_layout
         self.state_space = spaces.Box(god.low, god.high, dtype=np.int8)
+        self._rules = str(engine.rules)
         self._base_seed: int | None = None
         self._episode = 0
 
@@ -125,8 +128,7 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
         self._base_seed, self._episode = base, episode
         self._injected = injected
         self._state: Tables = state
-        self._moves: list[str] = []
-        self._history: list[str] = []
+        self._log = TableLog(self.engine)
 
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0)
@@ -141,15 +143,22 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
         Raises:
             IllegalMoveError: the move is not legal; nothing has changed.
         """
-        if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         number = self._action_number(action)
-        if not (self._legal_ids == number).any():
+        if not 0 <= number < self.engine.actions.size:
             raise IllegalMoveError(self.engine.explain_illegal(self._state, 0, number))
-        seat = int(self._state.actor[0])
-        text, public, _ = self.engine.record_move(self._state, 0, number)
-        self._play(seat, number, text, public)
+        self._log.step(self._state, number, self._legal)  # refuses what is not legal
+        self._cumulative_rewards[agent] = 0
+        self._ask()
+        if self._actor == NOBODY:
+            self.rewards = self._by_agent(self.engine.scores(self._state)[0])
+            self.terminations = dict.fromkeys(self.agents, True)
+            self._accumulate_rewards()
+        if self.render_mode == "human":
+            print(self.render())
 
     def _action_number(self, action: Any) -> int:
         try:
@@ -160,50 +169,34 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
                 f"0 … {self.engine.actions.size - 1}"
             ) from None
 
-    def _play(self, seat: int, action: int, text: str, public: str) -> None:
-        redeals = int(self._state.redeals[0])
-        self._cumulative_rewards[self.agent_selection] = 0
-        self.engine.step(self._state, [action], legal=self._legal)
-        if int(self._state.redeals[0]) != redeals:  # a void hand: the record starts anew
-            self._moves, self._history = [], []
-        else:
-            self._moves.append(f"{seat} {text}")
-            self._history.append(f"{seat} {public}")
-        if self._state.over[0]:
-            self.rewards = self._by_agent(self.engine.scores(self._state)[0])
-            self.terminations = dict.fromkeys(self.agents, True)
-            self._accumulate_rewards()
-        self._ask()
-        if self.render_mode == "human":
-            print(self.render())
-
     def _by_agent(self, values: npt.NDArray[np.int64]) -> dict[str, float]:
         return {agent: int(v) for agent, v in zip(self.possible_agents, values, strict=True)}
 
     def _ask(self) -> None:
         """Select who is asked, work out his legal moves, and renew the infos."""
+        state = self._state
         info: dict[str, Any] = {
-            "rules": str(self.engine.rules),
-            "phase": self.engine.phases[self._state.phase[0]],
-            "redeals": int(self._state.redeals[0]),
+            "rules": self._rules,
+            "phase": self.engine.phases[state.phase[0]],
+            "redeals": int(state.redeals[0]),
         }
+        self._actor = int(state.actor[0])
         self._legal: LegalMoves | None = None
-        self._legal_ids = np.zeros(0, np.int32)
-        if self._state.over[0]:
-            info.update(self.engine.final_info(self._state, 0))
+        if self._actor == NOBODY:
+            info.update(self.engine.final_info(state, 0))
             self.agent_selection = self.possible_agents[0]
         else:
-            legal: LegalMoves = self.engine.legal(self._state)
-            self._legal, self._legal_ids = legal, legal.ids()[0]
-            self.agent_selection = self.possible_agents[self._state.actor[0]]
-        self.infos = {agent: dict(info) for agent in self.agents}
+            self._legal = self.engine.legal(state)
+            self.agent_selection = self.possible_agents[self._actor]
+        self.infos = {agent: info.copy() for agent in self.agents}
 
     def observe(self, agent: str) -> Observation:
         """Observation and mask of any agent; fresh arrays. The mask is all zero unless asked."""
         seat = self._seat[agent]
-        mask = np.zeros(self.engine.actions.size, np.int8)
-        if self._state.actor[0] == seat:
-            mask[self._legal_ids] = 1
+        if self._legal is not None and seat == self._actor:
+            mask = self._legal.dense()[0]
+        else:
+            mask = np.zeros(self.engine.actions.size, np.int8)
         return {"observation": self.engine.observe(self._state, seat)[0], "action_mask": mask}
 
     def state(self) -> npt.NDArray[np.int8]:
@@ -216,7 +209,7 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
     def view(self, agent: str | None = None) -> View:
         """What an agent (by default the acting one, else player_0) may know."""
         seat = self._seat[agent if agent is not None else self.agent_selection]
-        return View.of(self.engine, self._state, seat, self._history)
+        return View.of(self.engine, self._state, seat, self._log.history)
 
     def legal_moves(self) -> list[str]:
         """Legal moves of the acting agent as text; empty when the hand is over."""
@@ -241,7 +234,7 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
             seed = int(state.seeds[0, 0])
             hands, start = self.engine.dealt_hands(seed, int(state.redeals[0]))
         return make_record(
-            self.engine, seed, hands, start, self._moves, self.engine.outcome(state, 0),
+            self.engine, seed, hands, start, self._log.moves, self.engine.outcome(state, 0),
             int(state.redeals[0]), players,
         )  # fmt: skip
 
@@ -261,7 +254,7 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
 
 def wrap(env: CardGameEnv, illegal_reward: float = -1) -> AECEnv[str, Observation, int | None]:
     """The wrappers of PettingZoo's classic games: illegal moves end the hand, order is enforced."""
-    wrapped: Any = wrappers.TerminateIllegalWrapper(env, illegal_reward=illegal_reward)
-    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
-    result: AECEnv[str, Observation, int | None] = wrappers.OrderEnforcingWrapper(wrapped)
+    wrapped: Any = TerminateIllegal(env, illegal_reward=illegal_reward)
+    wrapped = AssertOutOfBounds(wrapped)
+    result: AECEnv[str, Observation, int | None] = OrderEnforcing(wrapped)
     return result

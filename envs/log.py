@@ -52,8 +52,63 @@ class Log:
                 self.moves[table], self.history[table] = [], []
                 continue
             self.moves[table].append(f"{seat} {text}")
-            public = text.removesuffix(" secret")
-            self.history[table].append(f"{seat} {public}")
+            self.history[table].append(_public(f"{seat} {text}"))
+
+
+class TableLog:
+    """Plays moves at one table and writes them as text when somebody asks.
+
+    Args:
+        engine: the rules.
+    """
+
+    def __init__(self, engine: Game) -> None:
+        self.engine = engine
+        self._moves: list[str] = []
+        self._history: list[str] = []
+        self._unwritten: list[tuple[int, int, npt.NDArray[np.int8], int]] = []
+
+    def step(self, state: Any, action: int, legal: LegalMoves | None = None) -> None:
+        """Play an action of the acting seat of a table of one; see :meth:`Game.step`.
+
+        Raises:
+            IllegalMoveError: nothing was played and nothing written.
+        """
+        seat, redeals, kind = state.actor[0], state.redeals[0], state.identity_kind[0]
+        hand = state.hands[0, seat]
+        cards = hand.copy()
+        self.engine.step(state, [action], legal=legal)
+        if state.redeals[0] != redeals:  # dealt anew: the record starts anew
+            self._unwritten, self._moves, self._history = [], [], []
+            return
+        cards -= hand
+        self._unwritten.append((int(seat), action, cards, int(kind)))
+
+    @property
+    def moves(self) -> list[str]:
+        """Moves since the last redeal, as in a record (``"3 play 9c 9d B"``)."""
+        self._write()
+        return self._moves
+
+    @property
+    def history(self) -> list[str]:
+        """The same as everybody saw it: a secret call is a call."""
+        self._write()
+        return self._history
+
+    def _write(self) -> None:
+        if not self._unwritten:
+            return
+        seats, actions, cards, kinds = zip(*self._unwritten, strict=True)
+        self._unwritten = []
+        texts = _play_texts(np.array(actions), np.stack(cards), np.array(kinds))
+        for seat, text in zip(seats, texts, strict=True):
+            self._moves.append(f"{seat} {text}")
+            self._history.append(_public(f"{seat} {text}"))
+
+
+def _public(move: str) -> str:
+    return move.removesuffix(" secret")
 
 
 def _play_texts(

@@ -224,6 +224,8 @@ class Engine:
     def _tables(self, state: State, tables: npt.ArrayLike | None) -> Ints:
         if tables is None:
             return every(len(state))
+        if tables is every(len(state)):
+            return every(len(state))
         t = np.asarray(tables)
         if t.size and (t.dtype.kind not in "iu" or t.min() < 0 or t.max() >= len(state)):
             raise ValueError(f"tables are integers in 0 … {len(state) - 1}, not {tables!r}")
@@ -283,9 +285,10 @@ class Engine:
         """
         t = self._tables(state, tables)
         a = np.asarray(actions)
-        if a.size and a.dtype.kind not in "iu":
-            raise TypeError(f"actions are integers, not {a.dtype}")
-        a = a.astype(np.int64, copy=False)
+        if a.dtype != np.int64:
+            if a.size and a.dtype.kind not in "iu":
+                raise TypeError(f"actions are integers, not {a.dtype}")
+            a = a.astype(np.int64)
         if a.shape != t.shape:
             raise ValueError(f"actions {a.shape} for {len(t)} tables")
         if tables is not None and len(t) > 1 and np.bincount(t).max() > 1:
@@ -298,18 +301,20 @@ class Engine:
             raise IllegalMoveError(f"table {table}: the hand is over, nobody is asked")
         legal = self.legal(state, t) if legal is None else legal
         good = legal.contains(a)
-        if not good.all():
+        if np.count_nonzero(good) < len(good):
             i = int(np.flatnonzero(~good)[0])
             raise IllegalMoveError(self.explain_illegal(state, int(t[i]), int(a[i])))
         if cards is not None:
             notation.check_cards(state, t, a, cards, supreme=self.rules.supreme)
 
-        moves = numbers[:, _MOVES]
-        slot = (t * RECENT + moves % RECENT) * 2
+        one = len(t) == 1  # ints instead of arrays
+        was: Any = numbers[0].tolist() if one else numbers.T
+        at: Any = int(t[0]) if one else t
+        slot = (at * RECENT + was[_MOVES] % RECENT) * 2
         recent = state.recent.reshape(-1)
-        recent[slot] = numbers[:, _ACTOR]
-        recent[slot + 1] = _PUBLIC_ID[a]
-        state.numbers[t, _MOVES] = moves + 1
+        recent[slot] = was[_ACTOR]
+        recent[slot + 1] = _PUBLIC_ID[a[0] if one else a]
+        state.numbers[at, _MOVES] = was[_MOVES] + 1
         if late == len(t):
             play.step(state, t, a, self.rules, cards)
             return

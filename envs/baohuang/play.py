@@ -23,11 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.envs.actions import SET, SET_IDENTITY, VERB_ID
-from lupai.envs.baohuang.legal import Ints, Legal, play_moves, set_of_action, verb_mask
+from lupai.envs.baohuang.legal import Ints, Legal, one_play, play_moves, verb_mask
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.scoring import solo_decided
 from lupai.envs.baohuang.state import COLUMN, I16, PHASE_OVER, SEATS, State, rows
-from lupai.envs.baohuang.tables import SIZE_OF
+from lupai.envs.baohuang.tables import PARTS_OF, SIZE_OF
 from lupai.envs.cards import (
     KIND_B,
     KIND_R,
@@ -38,7 +38,6 @@ from lupai.envs.cards import (
     count_ranks,
 )  # fmt: skip
 from lupai.envs.seats import NOBODY, members, next_seat
-from lupai.envs.sets import PARTS
 
 I8 = npt.NDArray[np.int8]
 _NO_VERB: Final = np.uint32(0)
@@ -111,13 +110,19 @@ def verb_table(yields: bool, claims: bool) -> npt.NDArray[np.uint32]:
 def legal(state: State, t: Ints, rules: Rules) -> Legal:
     """Legal moves of the acting players of tables ``t``, all in the play phase."""
     numbers = rows(state.numbers, t)
-    actor = numbers[:, _ACTOR]
-    trick = ((numbers[:, _CIRCLE] * 32 + numbers[:, _ALIVE]) * 6 + numbers[:, _OWNER]) * SEATS
-    verbs = verb_table(rules.yield_, rules.claim)[trick + actor]
-    hides = numbers[:, _IDENTITY_SEAT] == actor
-    identity = np.where(hides, RANK_OF_KIND[numbers[:, _IDENTITY_KIND]], NOBODY)
-    ranks = state.ranks.reshape(-1, NUM_RANKS)[t * SEATS + actor]
-    return play_moves(ranks, identity, numbers[:, _STANDING], verbs, rules)
+    one = len(t) == 1
+    was: Any = numbers[0].tolist() if one else numbers.T  # one table: ints instead of arrays
+    actor = was[_ACTOR]
+    trick = ((was[_CIRCLE] * 32 + was[_ALIVE]) * 6 + was[_OWNER]) * SEATS + actor
+    verbs = verb_table(rules.yield_, rules.claim)[trick]
+    hides = was[_IDENTITY_SEAT] == actor
+    ranks = state.ranks.reshape(-1, NUM_RANKS)
+    if one and not (hides or rules.hold_sixes or rules.three_twos_beat_big):
+        return one_play(ranks[int(t[0]) * SEATS + actor], was[_STANDING], verbs, rules)
+    identity = (RANK_OF_KIND[numbers[:, _IDENTITY_KIND]] + 1) * hides - 1
+    return play_moves(
+        ranks[t * SEATS + actor], identity, numbers[:, _STANDING], np.atleast_1d(verbs), rules
+    )
 
 
 def cards_of_play(state: State, t: Ints, actions: Ints, *, supreme: bool) -> I8:
@@ -126,34 +131,42 @@ def cards_of_play(state: State, t: Ints, actions: Ints, *, supreme: bool) -> I8:
     Args:
         supreme: the identity flag adds the card to the set (特画) and is not one of its naturals.
     """
-    numbers = rows(state.numbers, t)
-    hands = state.hands.reshape(-1, NUM_KINDS)[t * SEATS + numbers[:, _ACTOR]]
-    return _usual_cards(hands, numbers, actions, supreme=supreme)
+    was = rows(state.numbers, t).T
+    hands = state.hands.reshape(-1, NUM_KINDS)[t * SEATS + was[_ACTOR]]
+    return _usual_cards(hands, was, actions, supreme)
 
 
-def _usual_cards(hands: I8, numbers: I16, actions: Ints, *, supreme: bool) -> I8:
-    rank, n, b, r = PARTS[set_of_action(actions)].T
+def _usual_cards(hands: I8, was: I16, actions: Ints, supreme: bool) -> I8:
     cards = np.zeros_like(hands)
-    hides = np.flatnonzero(numbers[:, _IDENTITY_SEAT] == numbers[:, _ACTOR])
-    if hides.size:
-        kind = numbers[hides, _IDENTITY_KIND]
-        hands = hands.copy()
-        hands[hides, kind] -= 1
-        # a starred joker is among the jokers that the set counts, unless it is 特画
-        alone = (actions[hides] >= SET_IDENTITY) & (supreme | (kind < KIND_B))
-        cards[hides[alone], kind[alone]] = 1
-        if not supreme:
-            n = n.copy()
-            n[hides[alone]] -= 1
-    place = np.arange(0, hands.size, NUM_KINDS) + 4 * np.minimum(rank, NATURAL_RANKS - 1)
-    held, taken = hands.reshape(-1), cards.reshape(-1)
-    for suit in range(4):
-        some = np.minimum(n, held[place + suit])
-        taken[place + suit] += some
-        n = n - some
-    cards[:, KIND_B] += b
-    cards[:, KIND_R] += r
+    base = np.arange(0, hands.size, NUM_KINDS)
+    parts = PARTS_OF[actions].T
+    _take(hands.reshape(-1), cards.reshape(-1), base, was, actions, parts, np.minimum, supreme)
     return cards
+
+
+def _take(
+    held: Any, taken: Any, base: Any, was: Any, actions: Any, parts: Any, least: Any, supreme: bool
+) -> None:  # fmt: skip
+    """Take the cards of ``play`` actions out of hands, both flat by kind from ``base`` on.
+
+    Arithmetic only, as :func:`_trick`: for arrays, or for one hand as lists and ints.
+    """
+    rank, n, b, r = parts
+    hides = was[_IDENTITY_SEAT] == was[_ACTOR]
+    kind = was[_IDENTITY_KIND] * hides
+    flagged = hides & (actions >= SET_IDENTITY)
+    # a starred joker is among the jokers that the set counts, unless it is 特画
+    alone = flagged & ((kind < KIND_B) | supreme)
+    held[base + kind] -= hides  # without the flag the identity card stays in the hand
+    taken[base + kind] += alone
+    n = n - alone * (1 - supreme)
+    first = base + 4 * rank * (rank < NATURAL_RANKS)
+    for suit in range(4):
+        some = least(n, held[first + suit])
+        taken[first + suit] += some
+        n = n - some
+    taken[base + KIND_B] += b
+    taken[base + KIND_R] += r
 
 
 def step(state: State, t: Ints, actions: Ints, rules: Rules, cards: I8 | None = None) -> None:
@@ -166,16 +179,19 @@ def step(state: State, t: Ints, actions: Ints, rules: Rules, cards: I8 | None = 
     """
     numbers = rows(state.numbers, t)
     ended: Any = None
-    sets = np.flatnonzero(actions >= SET)
-    if sets.size:
-        ended = _put_down(state, t, numbers, sets, actions[sets], cards, rules)
     if len(t) == 1:  # the same arithmetic with Python's ints
-        after = _trick(
-            numbers[0].tolist(), int(actions[0]), None if ended is None else True, rules, *_ONE
-        )
+        action = int(actions[0])
+        if action >= SET:
+            took = None if cards is None else cards[0]
+            ended = _put_down(state, t, numbers, 0, action, took, rules)
+        after = _trick(numbers[0].tolist(), action, None if ended is None else True, rules, *_ONE)
         for column, value in zip(_TRICK, after, strict=True):
             numbers[0, column] = value
     else:
+        sets = np.flatnonzero(actions >= SET)
+        if sets.size:
+            took = None if cards is None else cards[sets]
+            ended = _put_down(state, t, numbers, sets, actions[sets], took, rules)
         after = _trick(numbers.T, actions.astype(np.int16), ended, rules, *_MANY)
         for column, value in zip(_TRICK, after, strict=True):
             numbers[:, column] = value
@@ -184,39 +200,40 @@ def step(state: State, t: Ints, actions: Ints, rules: Rules, cards: I8 | None = 
 
 
 def _put_down(
-    state: State, t: Ints, numbers: I16, sets: Ints, actions: Ints, cards: I8 | None, rules: Rules
+    state: State, t: Ints, numbers: I16, sets: Any, actions: Any, cards: I8 | None, rules: Rules
 ) -> npt.NDArray[np.bool_] | None:
     """Take the cards of sets ``actions [M]`` off the hands at rows ``sets [M]``.
+
+    One table may be given as ints, cards without the axis M.
 
     Returns:
         ``[N]`` where the hand has ended; None: nowhere.
     """
-    before = numbers[sets]
-    place = t[sets] * SEATS + before[:, _ACTOR]
-    hands, played, ranks = (
-        state.hands.reshape(-1, NUM_KINDS), state.played.reshape(-1, NUM_KINDS),
-        state.ranks.reshape(-1, NUM_RANKS),
-    )  # fmt: skip
-    held = hands[place]
-    if cards is None:
-        took = _usual_cards(held, before, actions, supreme=rules.supreme)
+    one = isinstance(actions, int)
+    was = numbers[0].tolist() if one else numbers[sets].T
+    place = t[sets] * SEATS + was[_ACTOR]
+    hands = state.hands.reshape(-1, NUM_KINDS)
+    if cards is not None:
+        took = cards
+    elif one:
+        taken = [0] * NUM_KINDS
+        parts = PARTS_OF[actions].tolist()
+        _take(hands[place].tolist(), taken, 0, was, actions, parts, min, rules.supreme)
+        took = np.array(taken, np.int8)
     else:
-        took = cards[sets]
-    hands[place] = held - took
-    played[place] += took
-    ranks[place] -= count_ranks(took)
+        took = _usual_cards(hands[place], was, actions, rules.supreme)
+    hands[place] -= took
+    state.played.reshape(-1, NUM_KINDS)[place] += took
+    state.ranks.reshape(-1, NUM_RANKS)[place] -= count_ranks(took)
 
-    starred = actions >= SET_IDENTITY
-    some = sets[starred]
-    if some.size:  # playing the identity card makes the role public
-        numbers[some, _PUBLIC] = 1
-        numbers[some, _IDENTITY_SEAT] = NOBODY
+    starred = actions >= SET_IDENTITY  # playing the identity card makes the role public
+    numbers[sets, _PUBLIC] |= starred
+    numbers[sets, _IDENTITY_SEAT] = was[_IDENTITY_SEAT] * (starred ^ True) - starred
 
     sizes = state.sizes.reshape(-1)
-    count = SIZE_OF[actions] + starred * rules.supreme
-    left = sizes[place] - count
+    left = sizes[place] - SIZE_OF[actions] - starred * rules.supreme
     sizes[place] = left
-    out = sets[left == 0]
+    out = np.flatnonzero(left == 0) if one else sets[left == 0]
     return _go_out(state, t, numbers, out, rules) if out.size else None
 
 

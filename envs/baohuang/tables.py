@@ -175,21 +175,22 @@ def kth_bit(words: U32, k: Ints) -> Ints:
 # --- reading ids ---------------------------------------------------------------------------------
 
 
-def _parts_of_actions() -> npt.NDArray[np.int16]:
-    table = np.zeros((ACTIONS.size, 4), np.int16)
-    table[:CALL, 1] = np.arange(CALL)
-    table[CALL:SET, 1] = 31  # calls have no bit
-    table[SET:, 0] = 1 + np.where(_HAS_X, ROWS, 0) + _PARTS[:, 0]
-    alone = _PARTS[:, 0] == ROW_JOKERS
-    table[SET:, 1] = np.where(alone, (_COMBO - 1) % COMBOS, _COMBO)
-    table[SET:, 2] = _PARTS[:, 1]
-    table[SET:, 3] = SET_SIZE[set_of_action(_SETS)]
+def _bits() -> npt.NDArray[np.uint32]:
+    bits = np.full(ACTIONS.size, 31, np.uint32)  # calls have no bit
+    bits[:CALL] = np.arange(CALL)
+    bits[SET:] = np.where(_PARTS[:, 0] == ROW_JOKERS, (_COMBO - 1) % COMBOS, _COMBO)
+    return bits
+
+
+def _of_sets(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    table = np.zeros((ACTIONS.size, *values.shape[1:]), values.dtype)
+    table[SET:] = values
     return table
 
 
-_OF: Final = _parts_of_actions()
-# [A]: unit, bit, naturals, and cards without X of each id; 0 cards for words.
-UNIT_OF: Final = _OF[:, 0].astype(np.intp)
-BIT_OF: Final = _OF[:, 1].astype(np.uint32)
-NATURALS_OF: Final = _OF[:, 2].astype(np.int16)
-SIZE_OF: Final = _OF[:, 3].astype(np.int16)
+# By action id; 0 for words.
+UNIT_OF: Final[npt.NDArray[np.intp]] = _of_sets(1 + ROWS * _HAS_X + _PARTS[:, 0])
+BIT_OF: Final = _bits()
+PARTS_OF: Final[I8] = _of_sets(PARTS[set_of_action(_SETS)])  # rank, n, b, r
+NATURALS_OF: Final[I8] = _of_sets(PARTS_OF[SET:, 1])
+SIZE_OF: Final[I16] = _of_sets(SET_SIZE[set_of_action(_SETS)].astype(np.int16))  # without X

@@ -17,6 +17,7 @@ from gymnasium import spaces
 from pettingzoo.test import api_test, seed_test
 
 from lupai.envs import baohuang_v0
+from lupai.envs.actions import VERB_ID
 from lupai.envs.aec import CardGameEnv
 from lupai.envs.errors import IllegalMoveError, LupaiError, RulesError, SeedError
 from lupai.envs.records import dump_record, load_record, verify_record
@@ -432,6 +433,53 @@ def test_info_holds_public_facts_only() -> None:
         assert set(env.infos[agent]) == {"rules", "phase", "redeals"}
     env.infos["player_0"]["phase"] = "mine"
     assert env.infos["player_1"]["phase"] != "mine"
+
+
+def test_moves_written_late_are_those_written_at_once() -> None:
+    """Text is made when somebody asks: at every step, now and then, or at the end."""
+    for seed in (0, 1, 2):
+        envs = [baohuang_v0.raw_env(PRESETS[seed]) for _ in range(3)]
+        rng = np.random.default_rng(seed)
+        for env in envs:
+            env.reset(seed=seed)
+        texts: list[str] = []
+        while envs[0].agents and not envs[0].terminations["player_0"]:
+            mask = envs[0].observe(envs[0].agent_selection)["action_mask"]
+            action = int(rng.choice(np.flatnonzero(mask)))
+            text, public, _ = envs[0].engine.record_move(envs[0]._state, 0, action)
+            seat, redeals = envs[0]._state.actor[0], envs[0]._state.redeals[0]
+            for env in envs:
+                env.step(action)
+            if envs[0]._state.redeals[0] != redeals:
+                texts = []
+            else:
+                texts.append(f"{seat} {text}")
+                assert envs[0]._log.history[-1] == f"{seat} {public}"
+            assert envs[0]._log.moves == texts
+            if len(texts) % 7 == 3:
+                assert envs[1].view().history == envs[0].view().history
+        assert envs[0].record() == envs[1].record() == envs[2].record()
+        assert envs[2].view("player_3").history == envs[0].view("player_3").history
+
+
+def test_wrappers_give_what_the_environment_has() -> None:
+    env: Any = baohuang_v0.env()
+    names = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos")
+    for name in names:
+        with pytest.raises(AttributeError, match="before reset"):
+            getattr(env, name)
+    env.reset(seed=1)
+    for wrapper in (env, env.env, env.env.env):
+        for name in (*names, "_cumulative_rewards"):
+            assert getattr(wrapper, name) is getattr(env.unwrapped, name)
+    assert str(env) == str(env.unwrapped) == "baohuang_v0"
+    env.env.rewards = {}  # a value of the wrapper's own comes first
+    assert env.env.rewards == {}
+    twin = copy.deepcopy(env)
+    twin.step(VERB_ID["decline"])
+    assert twin.agent_selection != env.agent_selection
+    with pytest.raises(AttributeError, match="private"):
+        _ = env._state
 
 
 def test_render_modes(capsys: pytest.CaptureFixture[str]) -> None:

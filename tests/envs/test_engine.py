@@ -155,6 +155,37 @@ def test_stepping_with_the_legal_moves_at_hand_is_the_same() -> None:
     assert one.equals(other)
 
 
+@pytest.mark.parametrize("rules", ["qingdao", "shiwei", "weihai"])
+def test_tables_stepped_alone_and_together_are_the_same(rules: str) -> None:
+    """One table goes through Python's ints, several through arrays: the same bytes come out."""
+    engine = Engine(rules)
+    together = engine.reset(range(12))
+    alone = [together.take([i]) for i in range(12)]
+    rng = np.random.default_rng(2)
+    for _ in range(500):
+        tables = np.flatnonzero(~together.over)
+        if not tables.size:
+            break
+        legal = engine.legal(together, tables)
+        flat, offsets = legal.ids()
+        actions = legal.pick(rng.random(len(tables)))
+        for i, table in enumerate(tables.tolist()):
+            own = engine.legal(alone[table])
+            assert own.ids()[0].tolist() == flat[offsets[i] : offsets[i + 1]].tolist()
+            assert np.array_equal(own.dense(), legal.take([i]).dense())
+            engine.step(alone[table], [int(actions[i])], legal=own if table % 2 else None)
+        engine.step(together, actions, tables, legal=legal)
+        for table in tables.tolist():
+            assert together.take([table]).equals(alone[table])
+
+
+def test_a_table_takes_at_most_4_kib() -> None:
+    state = Engine().reset(range(64))
+    arrays = [value for value in vars(state).values() if isinstance(value, np.ndarray)]
+    assert len(arrays) == len(vars(state)) == 11
+    assert sum(array.nbytes for array in arrays) / len(state) <= 4096
+
+
 # ---- injected deals
 
 

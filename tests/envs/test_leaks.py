@@ -107,7 +107,7 @@ def walk(
                     if world is None:
                         continue
                     other._state = env._state.copy()
-                    other._history = env._history
+                    other._log = env._log
                     put_world(other, world, rng)
                     assert other.agent_selection == env.agent_selection
                     assert seen(other, agent) == here
@@ -116,8 +116,8 @@ def walk(
                     count["role moved"] += (before.guard, before.solo) != (now.guard, now.solo)
                     count["mark moved"] += world.marked != story.world.marked
         env.step(env.action_of(choose(env.legal_moves(), rng)))
-        if env._moves:
-            story.tell(env._moves[-1])
+        if env._log.moves:
+            story.tell(env._log.moves[-1])
     return count
 
 
@@ -133,19 +133,19 @@ def replay(rng: random.Random, rules: Rules) -> int:
     while not env.terminations["player_0"] and len(log) < stop:
         log.append((env.agent_selection, seen(env, agent)))
         env.step(env.action_of(biased_move(env.legal_moves(), rng)))
-        story.tell(env._moves[-1])
+        story.tell(env._log.moves[-1])
     if env.terminations["player_0"]:
         return 0
     world = next((w for _ in range(30) if (w := story.redeal(viewer, rng))), None)
     if world is None:
         return 0
     twin = new_env(rules, world.dealt, start)
-    for (asked, view), move, public in zip(log, world.moves, env._history, strict=True):
+    for (asked, view), move, public in zip(log, world.moves, env._log.history, strict=True):
         assert twin.agent_selection == asked
         assert seen(twin, agent) == view
         action, cards = twin.engine.read_move(twin._state, 0, move[2:])
         twin.engine.step(twin._state, [action], cards=cards[None])
-        twin._history.append(public)
+        twin._log.history.append(public)
         twin._ask()
     assert twin.agent_selection == env.agent_selection
     assert seen(twin, agent) == seen(env, agent)

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY
-from lupai.envs.baohuang import tables
+from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
+from lupai.envs.baohuang import play, tables
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.legal import Legal
 from lupai.envs.sets import CardSet, beats
@@ -14,6 +14,7 @@ from tests.envs.side_by_side import PRESETS
 
 COMBO = [(b, r) for b in range(5) for r in range(5)]
 RANKS = range(13)
+SEATS = range(5)
 
 
 def word(combos: list[tuple[int, int]]) -> int:
@@ -110,6 +111,33 @@ def test_kth_bit() -> None:
         rows = [i for i, p in enumerate(places) if len(p) > k]
         found = tables.kth_bit(words[rows], np.full(len(rows), k, np.int16))
         assert found.tolist() == [places[i][k] for i in rows]
+
+
+def test_verbs_of_a_trick() -> None:
+    """Every circle, set of players in, owner and actor, as the options say."""
+    for yields, claims in itertools.product((False, True), repeat=2):
+        words = play.verb_table(yields, claims)
+        for circle, alive, owner, actor in itertools.product(
+            (1, 2), range(32), range(-1, 5), SEATS
+        ):
+            verbs = set()
+            if owner >= 0:
+                verbs.add("pass")
+                if circle == 1 and yields:
+                    verbs.add("yield")
+                after = [(owner + d) % 5 for d in range(1, 6)]
+                first = next((seat for seat in after if alive >> seat & 1), None)
+                if circle == 1 and claims and not alive >> owner & 1 and first == actor:
+                    verbs.add("claim")
+            word_of = words[((circle * 32 + alive) * 6 + owner) * 5 + actor]
+            assert word_of == sum(1 << VERB_ID[v] for v in verbs)
+
+
+def test_who_leads_after_a_set() -> None:
+    for alive, seat in itertools.product(range(32), SEATS):
+        walk = [(seat + d) % 5 for d in range(5)]
+        leader = next((s for s in walk if alive >> s & 1), -1)
+        assert play._LEADER[alive * 5 + seat] == play._ONE[1][alive * 5 + seat] == leader
 
 
 # ---- reading legal moves

@@ -265,7 +265,7 @@ def test_history_of_a_secret_call_does_not_tell_the_secret() -> None:
             choice = secret[0] if secret else "decline" if "decline" in legal else None
             env.step(env.action_of(choice or biased_move(legal, rng)))
             if secret:
-                assert any(m.endswith("secret") for m in env._moves)
+                assert any(m.endswith("secret") for m in env._log.moves)
                 assert not any("secret" in m for m in env.view("player_0").history)
                 return
     pytest.fail("nobody ever held four copies")

@@ -39,19 +39,18 @@ def _fault(name: str, file: str, old: str, new: str, noticed_by: str = T_AEC) ->
 
 
 _PAY = "self.rewards = self._by_agent(self.engine.scores(self._state)[0])"
-_ZERO_MASK = "mask = np.zeros(self.engine.actions.size, np.int8)\n"
+_MASK = "mask = self._legal.dense()[0]"
 
 FAULTS = (
     # noticed by PettingZoo's tests
     _fault("all-zero mask for a live seat", AEC,
-           "mask[self._legal_ids] = 1", "mask[self._legal_ids] = 0"),
+           _MASK, "mask = self._legal.dense()[0] * np.int8(0)"),
     _fault("seed ignored", AEC,
            "base, episode = check_seed(seed), 0", "base, episode = 1234, 0"),
     _fault("global np.random used", AEC,
            "state = self.engine.reset([base], episode)",
            "state = self.engine.reset([base + int(np.random.randint(9999))], episode)"),
-    _fault("bool mask", AEC, "np.zeros(self.engine.actions.size, np.int8)",
-           "np.zeros(self.engine.actions.size, bool)"),
+    _fault("bool mask", AEC, "\"action_mask\": mask}", "\"action_mask\": mask.astype(bool)}"),
     _fault("wrong observation dtype", AEC,
            "self.engine.observe(self._state, seat)[0]",
            "self.engine.observe(self._state, seat)[0].astype(np.float64)"),
@@ -67,10 +66,8 @@ FAULTS = (
     # noticed sometimes
     _fault("seed 0 treated as none", AEC, "if seed is not None:", "if seed:"),
     # missed by PettingZoo's tests
-    Fault("illegal action accepted", (
-        (AEC, "if not (self._legal_ids == number).any():", "if not (self._legal_ids >= 0).any():"),
-        ("envs/baohuang/engine.py", "if not good.all():", "if not good.size:"),
-    )),
+    _fault("illegal action accepted", "envs/baohuang/engine.py",
+           "if np.count_nonzero(good) < len(good):", "if not good.size:"),
     _fault("legal moves missing", TABLES, "lead[0, :1] = 0", "lead[0, :2] = 0", T_ORACLE),
     _fault("an equal set beats", TABLES,
            "np.arange(NATURAL_RANKS)[None, :] > _PARTS[:, :1]",
@@ -78,7 +75,7 @@ FAULTS = (
     _fault("payoff sign flipped", "envs/baohuang/scoring.py",
            "return scores", "return -scores", T_ORACLE),
     _fault("reward only to the last actor", AEC, _PAY,
-           "self.rewards = {a: r if int(a[-1]) == seat else 0 for a, r in "
+           "self.rewards = {a: r if a == agent else 0 for a, r in "
            "self._by_agent(self.engine.scores(self._state)[0]).items()}"),
     _fault("only the first finisher rewarded", AEC, _PAY,
            "self.rewards = {a: r if self._state.places[0, int(a[-1])] == 1 else 0 for a, r in "
@@ -87,9 +84,9 @@ FAULTS = (
         (AEC, _PAY,
          "self.rewards = {a: 0 if self.terminations[a] else r for a, r in "
          "self._by_agent(self.engine.scores(self._state)[0]).items()}"),
-        (AEC, "        if self._state.over[0]:\n            self.rewards",
-         "        self.terminations[self.agent_selection] = not self._state.sizes[0, seat]\n"
-         "        if self._state.over[0]:\n            self.rewards"),
+        (AEC, "        self._ask()\n        if self._actor == NOBODY:",
+         "        self.terminations[agent] = not self._state.sizes[0, int(agent[-1])]\n"
+         "        self._ask()\n        if self._actor == NOBODY:"),
     )),
     _fault("a card missing from the deck", "envs/cards.py",
            "texts = [t for t in KIND_TEXTS for _ in range(4)]",
@@ -106,16 +103,16 @@ FAULTS = (
     _fault("wrong leader after a trick", PLAY,
            "leader[alive * SEATS + owner]", "next_[alive * SEATS + owner]", T_ORACLE),
     _fault("a seat that is not acting sees the actor's mask", AEC,
-           "if self._state.actor[0] == seat:", "if self._state.actor[0] >= 0:"),
-    _fault("arrays changed after being returned", AEC, _ZERO_MASK,
-           "mask = self.__dict__.setdefault('_buffer', "
-           "np.zeros(self.engine.actions.size, np.int8))\n        mask[:] = 0\n"),
+           "and seat == self._actor", "and self._actor >= 0"),
+    _fault("arrays changed after being returned", AEC, _MASK,
+           "mask = self.__dict__.setdefault('_buffer', self._legal.dense()[0])\n"
+           "            mask[:] = self._legal.dense()[0]"),
     _fault("terminations never raised", AEC,
            "self.terminations = dict.fromkeys(self.agents, True)",
            "self.terminations = dict.fromkeys(self.agents, False)"),
     _fault("state left over from the last episode", AEC,
-           "self._history: list[str] = []",
-           "self._history: list[str] = getattr(self, '_history', [])"),
+           "self._log = TableLog(self.engine)\n",
+           "self._log = self.__dict__.get('_log') or TableLog(self.engine)\n"),
     _fault("the game ended too early", PLAY,
            "= (alive & (alive - 1)) == 0  # one player left",
            "= np.bitwise_count(alive) <= 2", T_ORACLE),
@@ -149,7 +146,8 @@ RULE_FAULTS = (
            "ended |= ((alive & camp) == 0) | ((alive & ~camp) == 0)",
            "ended |= (alive & camp) == 0", T_SCORES),
     _fault("a solo is played out", PLAY,
-           "ended |= solo_decided(rules)[numbers[:, _SOLO], numbers[:, _OUT_COUNT]]", "pass", T_SCORES),
+           "ended |= solo_decided(rules)[numbers[:, _SOLO], numbers[:, _OUT_COUNT]]", "pass",
+           T_SCORES),
     _fault("no equal shares", "envs/baohuang/scoring.py",
            "EQUAL_SPLIT_FROM: Final = 4", "EQUAL_SPLIT_FROM: Final = 99", T_SCORES),
     _fault("a secret solo is seen by all", HIDDEN,
