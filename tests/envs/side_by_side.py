@@ -17,6 +17,7 @@ from lupai.envs.baohuang import notation
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import PHASE_NAMES, SOLO_NAMES, State
 from lupai.envs.cards import KIND_TEXTS, RANK_OF_KIND
+from lupai.envs.game import LegalMoves
 from tests.envs.decoder import Knowledge
 from tests.oracle.hand import Hand
 from tests.oracle.options import joker_marked, options_of
@@ -142,19 +143,24 @@ class Party:
         actions, cards = [], np.zeros((len(tables), len(KIND_TEXTS)), np.int8)
         for i, (table, move) in enumerate(zip(tables, moves, strict=True)):
             hand = self.hands[table]
-            self._count(hand, move)
             actions.append(self.engine.action_of(self.state, table, move))
             picked = hand.pick(move[5:]) if move.startswith("play ") else None
             for card in picked or []:
                 cards[i, KIND[card.rstrip("*")]] += 1
             if given:
                 self._compare_texts(table, actions[i], record_move(hand, move)[2:], cards[i])
-            hand.apply(move, picked)
-            if hand.void:
-                self.seen["void"] += 1
-            if hand.seat is None:
-                self.seen.update(outcome(hand))
+            self.tell(table, move, picked)
         self.engine.step(self.state, actions, tables, cards=cards if given else None)
+
+    def tell(self, table: int, move: str, picked: list[str] | None) -> None:
+        """Make a move in the oracle's hand only."""
+        hand = self.hands[table]
+        self._count(hand, move)
+        hand.apply(move, picked)
+        if hand.void:
+            self.seen["void"] += 1
+        if hand.seat is None:
+            self.seen.update(outcome(hand))
 
     def _compare_texts(self, table: int, action: int, text: str, cards: np.ndarray) -> None:
         """A move as a record has it: read, and written with the same cards."""
@@ -201,7 +207,10 @@ class Party:
         """Compare everything at each of the tables; returns the legal moves of each."""
         for table in tables:
             self._compare(table)
-        legal = self.engine.legal(self.state, tables)
+        return self.check_legal(tables, self.engine.legal(self.state, tables))
+
+    def check_legal(self, tables: list[int], legal: LegalMoves) -> list[list[str]]:
+        """Compare the legal moves at each of the tables; returns them."""
         flat, offsets = legal.ids()
         counts = legal.counts()
         out = []
