@@ -169,7 +169,7 @@ def test_locale_does_not_matter(tmp_path, locale):
     done = process("record", "-o", path, LC_ALL=locale, LANG=locale, PYTHONUTF8="0")
     assert done.returncode == 0, done.stderr
     done = process("verify", path, LC_ALL=locale, LANG=locale, PYTHONUTF8="0")
-    assert done.stdout.endswith(b"1 hands, 0 faults\n")
+    assert done.stdout.endswith(b"1 hand, 0 faults\n")
     done = process("verify", tmp_path / "无", LC_ALL=locale, LANG=locale, PYTHONIOENCODING="ascii")
     assert done.returncode == 2
     assert b"Traceback" not in done.stderr

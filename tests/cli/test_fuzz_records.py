@@ -19,11 +19,16 @@ LINES = {
 ALL_LINES = [line for lines in LINES.values() for line in lines]
 
 
+def number(count, what):
+    return f"{count} {what}" + ("" if count == 1 else "s")
+
+
 def check_verify(data, lines=None):
     """The command's answer to a file: one line for each fault, and a summary."""
     done = lupai("verify", "-", stdin=data)
     *faults, summary = done.out.split("\n")[:-1]
-    assert summary == f"{summary.split()[0]} hands, {len(faults)} faults"
+    seen = int(summary.split()[0])
+    assert summary == f"{number(seen, 'hand')}, {number(len(faults), 'fault')}"
     assert done.status == (1 if faults else 0)
     assert "Traceback" not in done.out + done.err
     assert "internal error" not in done.err

@@ -157,6 +157,33 @@ def test_env_writes_the_same_record(some, monkeypatch):
     assert len(seen) == 6
 
 
+def test_any_number_of_processes_writes_the_same_bytes(monkeypatch):
+    monkeypatch.setattr(records, "TABLES", 5)
+    words = ("record", "--players", ",".join(MIXED), "--hands", "23", "--seed", "7", "-o", "-")
+    outs = {lupai(*words, "--jobs", jobs).out for jobs in "123"}
+    assert len(outs) == 1
+    assert outs.pop().splitlines() == [dump_record(record) for record in played(23, 7, tables=23)]
+
+
+def test_agents_that_draw_in_the_order_of_play_stay_in_one_process(monkeypatch):
+    monkeypatch.setattr(records, "load", lambda *_: Bold())
+    monkeypatch.setattr(records, "TABLES", 2)
+    words = ("record", "--players", "bold", "--hands", "5", "-o", "-")
+    one, two = lupai(*words), lupai(*words, "--jobs", "2")
+    assert two.out == one.out
+    assert two.err == "lupai: note: agent 'bold' draws in the order of play: one process\n"
+
+
+@pytest.mark.parametrize(
+    ("jobs", "says"), [("0", "must be at least 1"), ("257", "at most 256 processes, not 257")]
+)
+@pytest.mark.parametrize("command", [("record", "-o", "-"), ("verify", "-")])
+def test_numbers_of_processes(command, jobs, says):
+    done = lupai(*command, "--jobs", jobs)
+    assert (done.status, done.out) == (2, "")
+    assert says in done.err
+
+
 @pytest.mark.parametrize("rules", ["shiwei;grab=false", "weihai;open_solo=false"])
 def test_env_writes_the_same_record_under_other_presets(rules):
     env = baohuang_v0.raw_env(rules)
@@ -194,12 +221,13 @@ def test_old_file_stays_when_recording_fails(tmp_path, monkeypatch):
     path = tmp_path / "hands.jsonl"
     path.write_text("old")
 
-    def fail(*_):
-        yield {}
-        raise KeyboardInterrupt
+    def fail(self, numbers):
+        if numbers.start:
+            raise KeyboardInterrupt
+        return b"{}\n"
 
-    monkeypatch.setattr(records, "play_hands", fail)
-    done = lupai("record", "-o", path)
+    monkeypatch.setattr(records.Recorder, "lines", fail)
+    done = lupai("record", "--hands", "1000", "-o", path)
     assert (done.status, done.err) == (130, "lupai: error: interrupted\n")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["hands.jsonl"]
@@ -216,16 +244,30 @@ def test_link_stays_a_link_and_mode_stays(tmp_path):
     assert target.stat().st_mode & 0o777 == 0o640
 
 
-def test_interrupt_leaves_nothing(tmp_path):
-    command = [*COMMAND, "record", "--hands", "1000000", "-o", str(tmp_path / "x"), "--progress"]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE)
+def group(number):
+    """Processes of a group that still run."""
+    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat=,args="], capture_output=True, text=True)
+    rows = (line.split(None, 2) for line in listed.stdout.splitlines())
+    return [row for row in rows if int(row[0]) == number and not row[1].startswith("Z")]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_interrupt_leaves_nothing(tmp_path, jobs):
+    """From the terminal to the whole group, when the first hands are in the temporary file."""
+    words = ("--hands", "1000000", "--jobs", str(jobs), "-o", str(tmp_path / "x"), "--progress")
+    running = subprocess.Popen(
+        [*COMMAND, "record", *words], stderr=subprocess.PIPE, start_new_session=True
+    )
     deadline = time.monotonic() + 60
-    while not os.listdir(tmp_path) and time.monotonic() < deadline:
+    while not (names := os.listdir(tmp_path)) or not (tmp_path / names[0]).stat().st_size:
+        assert time.monotonic() < deadline
         time.sleep(0.05)
-    assert os.listdir(tmp_path)
-    running.send_signal(signal.SIGINT)
+    os.killpg(running.pid, signal.SIGINT)
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 130
+    while left := group(running.pid):
+        assert time.monotonic() < deadline + 30, left
+        time.sleep(0.05)
     assert b"Traceback" not in errors
     assert errors.endswith(b"lupai: error: interrupted\n")
     assert os.listdir(tmp_path) == []

@@ -129,7 +129,7 @@ def test_the_string_is_stored_in_records():
     record = json.loads(done.out)
     assert record["rules"] == {"preset": "weihai", "votes_needed": 1}
     assert record["meta"]["lupai"]["rules"] == "weihai;votes_needed=1"
-    assert lupai("verify", "-", stdin=done.out.encode()).out == "1 hands, 0 faults\n"
+    assert lupai("verify", "-", stdin=done.out.encode()).out == "1 hand, 0 faults\n"
 
 
 def test_a_yaml_file_is_rules_everywhere(tmp_path):

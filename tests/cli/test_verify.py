@@ -89,7 +89,7 @@ def test_wrong_fields(fields, says):
     fault, summary = done.out.splitlines()
     assert fault.startswith("-:line 1: ")
     assert says in fault or (says == "five hands" and "hands" in fault)
-    assert summary == "1 hands, 1 faults"
+    assert summary == "1 hand, 1 fault"
 
 
 def test_unknown_fields_of_meta_are_kept_silently():
@@ -101,7 +101,7 @@ def test_record_of_another_version_is_noted():
     record = json.loads(lupai("record", "-o", "-").out)
     record["meta"]["lupai"]["action_layout"] = "0" * 16
     done = lupai("verify", "-", stdin=json.dumps(record).encode())
-    assert done.out == "1 hands, 0 faults\n"
+    assert done.out == "1 hand, 0 faults\n"
     assert done.err.startswith("lupai: note: -:line 1: written with action_layout 0000")
 
 

@@ -186,6 +186,49 @@ def test_line_and_move_of_each_fault(monkeypatch, tmp_path):
     ]
 
 
+@pytest.fixture(scope="module")
+def altered_files(tmp_path_factory):
+    """Two files of short hands with faults of all kinds and notes."""
+    folder, rng = tmp_path_factory.mktemp("altered"), random.Random(4)
+    deck = ["R*", "B", *[f"{r}s" for r in "9K2" for _ in range(4)]]
+    engine = records.make_game("baohuang", {"preset": "qingdao", "deck": deck})
+    good = list(records.play_hands(engine, ("random",) * 5, 16, 1))
+    older = json.loads(json.dumps(good))
+    for record in older:
+        record["meta"] = {"lupai": {"action_layout": "0" * 16}}
+    for name in ("one", "two"):
+        many = [*altered(name, 24, good), *older[:8], "nonsense", *good[8:16]]
+        rng.shuffle(many)
+        lines = [m if isinstance(m, str) else dump_record(m) for m in many]
+        lines[20] = "\ud800"
+        (folder / name).write_bytes("\n".join(lines).encode("utf-8", "surrogatepass"))
+    return [folder / "one", folder / "two"]
+
+
+def test_any_number_of_processes_says_the_same(altered_files, monkeypatch):
+    monkeypatch.setattr(records, "AT_ONCE", 11)
+    one = lupai("verify", *altered_files)
+    assert one.status == 1
+    assert one.out.count("\n") > 30
+    assert one.err.count("lupai: note: ") > 10
+    assert lupai("verify", "--jobs", 3, *altered_files) == one
+    first = altered_files[0]
+    piped = lupai("verify", "--jobs", 2, "-", stdin=first.read_bytes()).out.splitlines()[:-1]
+    assert piped == [
+        line.replace(str(first), "-", 1) for line in one.out.splitlines() if str(first) in line
+    ]
+
+
+def test_an_unreadable_file_after_others(altered_files, monkeypatch, tmp_path):
+    """What was found before comes first, for any number of processes."""
+    monkeypatch.setattr(records, "AT_ONCE", 11)
+    done = [lupai("verify", "--jobs", n, altered_files[0], tmp_path) for n in (1, 2)]
+    assert done[0] == done[1]
+    assert done[0].status == 2
+    assert done[0].out.count("\n") > 15
+    assert done[0].err.splitlines()[-1] == f"lupai: error: {tmp_path}: Is a directory"
+
+
 def test_progress_bar(tmp_path):
     path = tmp_path / "hands.jsonl"
     path.write_bytes((CASES / "hands_weihai.jsonl").read_bytes())
@@ -221,8 +264,9 @@ def test_soak_a_hundred_thousand_hands_in_constant_memory():
     lines = [dump_record(record) + "\n" for record in RECORDS[:40]]
     peaks = []
     for count in (250, 2500):
-        with records.progress_bar(False) as bar:
-            assert records._verify(Endless(lines, count), "-", bar) == (40 * count, 0)
+        seen = [records.check(batch) for batch in records.batches(Endless(lines, count), "-")]
+        assert sum(hands for hands, _ in seen) == 40 * count
+        assert not any(found for _, found in seen)
         peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     unit = 1 if sys.platform == "darwin" else 1024
     assert (peaks[1] - peaks[0]) * unit < 30_000_000

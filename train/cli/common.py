@@ -17,6 +17,7 @@ from lupai.envs.baohuang.rules import DEFAULT_PRESET, Rules, load_rules
 from lupai.envs.baohuang.rules_text import read_option
 from lupai.envs.cards import shorten
 from lupai.envs.errors import LupaiError
+from lupai.train.jobs import MAX_JOBS
 
 LINE_LIMIT: Final = 1 << 20  # a line of a file is read whole; a longer one is no record
 _CHUNK: Final = 1 << 18
@@ -53,6 +54,14 @@ def positive(text: str) -> int:
     value = whole(text)
     if value == 0:
         raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def processes(text: str) -> int:
+    """A number of processes, for argparse."""
+    value = positive(text)
+    if value > MAX_JOBS:
+        raise argparse.ArgumentTypeError(f"at most {MAX_JOBS} processes, not {value}")
     return value
 
 
@@ -233,9 +242,21 @@ def add_progress(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_jobs(parser: argparse.ArgumentParser, what: str) -> None:
+    """Option ``--jobs``; ``what`` is the same for every number of processes."""
+    parser.add_argument(
+        "--jobs",
+        type=processes,
+        default=1,
+        metavar="N",
+        help=f"work on N processes; {what} for every N (%(default)s)",
+    )
+
+
 def progress_bar(wanted: bool | None, **options: Any) -> Any:
     """A tqdm bar on standard error."""
     from tqdm import tqdm
 
-    show = sys.stderr.isatty() if wanted is None else wanted
+    there = sys.stderr is not None  # else it is closed
+    show = there and (sys.stderr.isatty() if wanted is None else wanted)
     return tqdm(disable=not show, file=sys.stderr, dynamic_ncols=True, **options)

@@ -6,12 +6,15 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 import numpy as np
 
-from lupai.agents.base import Agent, ask
+from lupai.agents.base import Agent, LaneAgent, ask
 from lupai.agents.registry import load
+from lupai.agents.rollout import Policy
 from lupai.agents.streams import agent_seed
 from lupai.envs.cards import shorten
 from lupai.envs.deals import check_seed
@@ -22,7 +25,9 @@ from lupai.envs.records import dump_record, load_record, make_record
 from lupai.envs.verify import verify_records
 from lupai.envs.view import Views
 from lupai.train.cli.common import (
+    Line,
     UsageError,
+    add_jobs,
     add_progress,
     add_rules,
     lines,
@@ -34,12 +39,14 @@ from lupai.train.cli.common import (
     stdout,
     writing,
 )  # fmt: skip
+from lupai.train.jobs import run_jobs
 
 RECORD_EXAMPLES: Final = """examples:
   lupai record --hands 100 --seed 7 -o hands.jsonl
   lupai record --players greedy,random,random,random,random --hands 1000 -o hands.jsonl
   lupai record --rules weihai --option votes_needed=1 --hands 10 -o weihai.jsonl
   lupai record --players runs/quick --hands 10 -o - | lupai verify -
+  lupai record --hands 100000 --jobs 8 -o many.jsonl
 
 The same command writes the same bytes. Hand i is dealt by a seed of its own, which its record
 names: env.reset(seed=...) with it deals this very hand. --hands 10 writes the first ten of
@@ -49,6 +56,7 @@ VERIFY_EXAMPLES: Final = """examples:
   lupai verify hands.jsonl
   lupai verify monday.jsonl tuesday.jsonl
   lupai record --hands 10 -o - | lupai verify -
+  lupai verify --jobs 8 many.jsonl
 
 Every line that is not a possible, finished hand is named with the move that cannot be and why.
 Exit status: 0 all are possible; 1 some are not; 2 a file cannot be read.
@@ -77,6 +85,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--hands", type=positive, default=1, help="how many (%(default)s)")
     parser.add_argument("--seed", default="0", help="of deals and agents (%(default)s)")
     parser.add_argument("-o", "--out", required=True, help="file; - is standard output")
+    add_jobs(parser, "the bytes are the same")
     add_progress(parser)
     parser.set_defaults(run=run_record)
 
@@ -87,6 +96,7 @@ def add(commands: Any) -> None:
         epilog=VERIFY_EXAMPLES,
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="records; - is standard input")
+    add_jobs(parser, "the output is the same")
     add_progress(parser)
     parser.set_defaults(run=run_verify)
 
@@ -96,13 +106,28 @@ def run_record(arguments: argparse.Namespace) -> int:
     engine = make_game(arguments.game, read_rules(arguments.rules, arguments.option))
     seed = read_seed(arguments.seed)
     players = read_players(arguments.players, engine.seats)
+    # Of trained agents' numbers the last bits may depend on the threads.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    recorder, jobs = Recorder(engine, players, seed), arguments.jobs
+    if jobs > 1 and (name := recorder.draws_in_order()) is not None:
+        print(
+            f"lupai: note: agent {name!r} draws in the order of play: one process", file=sys.stderr
+        )
+        jobs = 1
     with (
         writing(arguments.out) as out,
         progress_bar(arguments.progress, total=arguments.hands, unit=" hands") as bar,
+        closing(
+            run_jobs(
+                recorder.lines,
+                parts_of(arguments.hands),
+                jobs,
+                lambda numbers: bar.update(len(numbers)),
+            )
+        ) as texts,
     ):
-        for record in play_hands(engine, players, arguments.hands, seed):
-            out.write((dump_record(record) + "\n").encode())
-            bar.update()
+        for text in texts:
+            out.write(text)
     return 0
 
 
@@ -131,11 +156,7 @@ def read_players(text: str, seats: int) -> list[str]:
 def play_hands(
     engine: Game, players: Sequence[str], hands: int, seed: int, tables: int = TABLES
 ) -> Iterator[dict[str, Any]]:
-    """Records of hands played by agents, in order.
-
-    Hand i is the i-th episode of ``seed``, as ``env.reset`` would deal it. Each seat of each hand
-    draws from a stream of its own, so that no record depends on how many hands there are or how
-    many are played at once.
+    """Records of hands played by agents, in order; see :class:`Recorder`.
 
     Args:
         engine: the rules.
@@ -144,41 +165,94 @@ def play_hands(
         seed: of deals and agents.
         tables: how many to play at once.
     """
-    names = list(dict.fromkeys(players))
-    agents = [load(name, str(engine.rules)) for name in names]
-    for name, agent in zip(names, agents, strict=True):
-        agent.reset(agent_seed(seed, players.index(name)))
-    of_seat = np.array([names.index(player) for player in players])
+    recorder = Recorder(engine, players, seed)
+    for numbers in parts_of(hands, tables):
+        yield from recorder.play(numbers)
+
+
+def parts_of(hands: int, tables: int = TABLES) -> Iterator[range]:
+    """Numbers of the hands that are played at once; the same for any number of processes."""
     for first in range(0, hands, tables):
-        numbers = np.arange(first, min(first + tables, hands))
-        state = engine.reset(np.full(len(numbers), seed, np.uint64), numbers)
-        log = _play(engine, state, agents, of_seat, numbers)
-        outcomes = engine.outcomes(state)
-        for table, outcome in enumerate(outcomes):
+        yield range(first, min(first + tables, hands))
+
+
+class Recorder:
+    """Hands played by agents, as records.
+
+    Hand i is the i-th episode of ``seed``, as ``env.reset`` would deal it. Each seat of each hand
+    draws from a stream of its own, so that no record depends on how many hands there are, how many
+    are played at once, or which process plays them. Agents without such streams (no ``act_lanes``)
+    draw in the order of play, and all hands of one recorder have to be played in order.
+
+    It can be sent to another process, which loads the agents anew.
+    """
+
+    def __init__(self, engine: Game, players: Sequence[str], seed: int) -> None:
+        self._engine = engine
+        self._players = list(players)
+        self._seed = seed
+        self._loaded: list[Agent] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_loaded": None}
+
+    @property
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys(self._players))
+
+    @property
+    def _agents(self) -> list[Agent]:
+        if self._loaded is None:
+            self._loaded = [load(name, str(self._engine.rules)) for name in self._names]
+            for name, agent in zip(self._names, self._loaded, strict=True):
+                agent.reset(agent_seed(self._seed, self._players.index(name)))
+        return self._loaded
+
+    def draws_in_order(self) -> str | None:
+        """An agent whose draws depend on which hands were played before, or None."""
+        return next((a.name for a in self._agents if not isinstance(a, LaneAgent)), None)
+
+    def lines(self, numbers: range) -> bytes:
+        """Records of some hands as they stand in a file."""
+        return b"".join((dump_record(record) + "\n").encode() for record in self.play(numbers))
+
+    def play(self, numbers: range) -> Iterator[dict[str, Any]]:
+        """Records of some hands, which are played at once."""
+        engine, hands = self._engine, np.arange(numbers.start, numbers.stop)
+        state = engine.reset(np.full(len(hands), self._seed, np.uint64), hands)
+        log = self._play(state, hands)
+        for table, outcome in enumerate(engine.outcomes(state)):
             hand_seed, redeals = int(state.seeds[table, 0]), int(state.redeals[table])
             dealt, start = engine.dealt_hands(hand_seed, redeals)
             yield make_record(
                 engine, hand_seed, dealt, start, log.moves[table], outcome,
-                redeals, list(players),
+                redeals, list(self._players),
             )  # fmt: skip
 
-
-def _play(engine: Game, state: Any, agents: Sequence[Agent], of_seat: Any, numbers: Any) -> Log:
-    """Play all tables of a state to the end."""
-    log = Log(engine, state)
-    while (rows := np.flatnonzero(~state.over)).size:
-        actors = state.actor[rows].astype(np.intp)
-        actions = np.zeros(len(rows), np.int64)
-        for which, agent in enumerate(agents):
-            mine = np.flatnonzero(of_seat[actors] == which)
-            if mine.size:
-                at = rows[mine]
-                histories = [log.history[table] for table in at]
-                views = Views(engine, state, actors[mine], at, histories)
-                lanes = numbers[at] * engine.seats + actors[mine]
-                actions[mine] = ask(agent, views, lanes)
-        log.step(actions, rows)
-    return log
+    def _play(self, state: Any, hands: Any) -> Log:
+        """Play all tables of a state to the end."""
+        engine, names = self._engine, self._names
+        of_seat = np.array([names.index(player) for player in self._players])
+        log = Log(engine, state)
+        while (rows := np.flatnonzero(~state.over)).size:
+            legal = engine.legal(state, rows)
+            actors = state.actor[rows].astype(np.intp)
+            actions = np.zeros(len(rows), np.int64)
+            for which, agent in enumerate(self._agents):
+                mine = np.flatnonzero(of_seat[actors] == which)
+                if not mine.size:
+                    continue
+                at, part = rows[mine], legal.take(mine)
+                lanes = hands[at] * engine.seats + actors[mine]
+                if isinstance(agent, Policy):
+                    actions[mine] = agent.choose(engine, state, part, at, lanes)
+                else:
+                    histories = [log.history[table] for table in at]
+                    views = Views(engine, state, actors[mine], at, histories)
+                    views.legal = part
+                    actions[mine] = ask(agent, views, lanes)
+            log.step(actions, rows, legal)
+        return log
 
 
 def run_verify(arguments: argparse.Namespace) -> int:
@@ -186,51 +260,88 @@ def run_verify(arguments: argparse.Namespace) -> int:
     hands = faults = 0
     if missing := [f for f in arguments.files if f != "-" and not os.path.exists(f)]:
         raise FileNotFoundError(2, os.strerror(2), missing[0])
-    for name in arguments.files:
-        with reading(name) as stream:
-            size = os.fstat(stream.fileno()).st_size if name != "-" else None
-            with progress_bar(
-                arguments.progress, total=size, unit="B", unit_scale=True, desc=name[-30:]
-            ) as bar:
-                seen, wrong = _verify(stream, name, bar)
-        hands, faults = hands + seen, faults + wrong
-    stdout().write(f"{hands} hands, {faults} faults\n".encode())
+    files = [name for name in arguments.files if name != "-"]
+    size = sum(map(os.path.getsize, files)) if files == arguments.files else None
+    label = files[0][-30:] if len(arguments.files) == 1 and files else None
+    with (
+        progress_bar(arguments.progress, total=size, unit="B", unit_scale=True, desc=label) as bar,
+        closing(
+            run_jobs(check, _batches(arguments.files), arguments.jobs, lambda b: bar.update(b.size))
+        ) as checked,
+    ):
+        for seen, found in checked:
+            hands, faults = hands + seen, faults + _tell(found)
+    stdout().write(f"{_number(hands, 'hand')}, {_number(faults, 'fault')}\n".encode())
     return 1 if faults else 0
 
 
-def _verify(stream: BinaryIO, name: str, bar: Any) -> tuple[int, int]:
-    """Report the faults of one file; numbers of lines and of faults."""
-    hands = faults = size = 0
-    batch: list[tuple[int, str | LupaiError]] = []
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some numbered lines of a file, and the bytes that they took there."""
+
+    name: str
+    lines: list[Line]
+    size: int
+
+
+def _batches(names: Sequence[str]) -> Iterator[Batch]:
+    for name in names:
+        with reading(name) as stream:
+            yield from batches(stream, name)
+
+
+def batches(stream: BinaryIO, name: str) -> Iterator[Batch]:
+    """The lines of a file, some hundred at once, fewer if they are very long."""
+    batch: list[Line] = []
+    size = 0
     for chunk in lines(stream):
         for numbered in chunk:
             batch.append(numbered)
-            size += len(numbered[1]) if isinstance(numbered[1], str) else 0
+            line = numbered[1]
+            size += len(line.encode("utf-8", "replace")) + 1 if isinstance(line, str) else 1
             if len(batch) >= AT_ONCE or size >= BYTES_AT_ONCE:
-                hands, faults = hands + len(batch), faults + _report(batch, name, bar)
+                yield Batch(name, batch, size)
                 batch, size = [], 0
-    return hands + len(batch), faults + _report(batch, name, bar)
+    if batch:
+        yield Batch(name, batch, size)
 
 
-def _report(batch: list[tuple[int, str | LupaiError]], name: str, bar: Any) -> int:
-    """Verify some lines and print their faults; the number of faults."""
-    out, faults = stdout(), 0
+def check(batch: Batch) -> tuple[int, list[tuple[bool, str]]]:
+    """Verify some lines.
+
+    Returns:
+        Their number; of each fault and of each note, in order, whether it is a fault, and the text
+        of its line.
+    """
     read: list[dict[str, Any] | LupaiError] = []
-    for _, line in batch:
+    for _, line in batch.lines:
         try:
             read.append(line if isinstance(line, LupaiError) else load_record(line))
         except LupaiError as error:
             read.append(error)
     verdicts = iter(verify_records([r for r in read if isinstance(r, dict)]))
-    for (number, line), record in zip(batch, read, strict=True):
+    found: list[tuple[bool, str]] = []
+    for (number, _), record in zip(batch.lines, read, strict=True):
         verdict = next(verdicts) if isinstance(record, dict) else record
+        where = f"{batch.name}:line {number}: "
         if isinstance(verdict, LupaiError):
-            faults += 1
-            fault = f"{name}:line {number}: {one_line(verdict)}\n"
-            out.write(fault.encode("utf-8", "backslashreplace"))
+            found.append((True, where + one_line(verdict)))
         else:
-            for note in verdict:
-                print(f"lupai: note: {name}:line {number}: {note}", file=sys.stderr)
-        bar.update(len(line.encode("utf-8", "replace")) + 1 if isinstance(line, str) else 1)
+            found += [(False, where + note) for note in verdict]
+    return len(read), found
+
+
+def _tell(found: list[tuple[bool, str]]) -> int:
+    """Print faults and notes; the number of faults."""
+    out = stdout()
+    for is_fault, text in found:
+        if is_fault:
+            out.write(f"{text}\n".encode("utf-8", "backslashreplace"))
+        else:
+            print(f"lupai: note: {text}", file=sys.stderr)
     out.flush()
-    return faults
+    return sum(is_fault for is_fault, _ in found)
