@@ -99,7 +99,7 @@ class Story:
     def redeal(self, viewer: int, rng: random.Random) -> World | None:
         """Another world that ``viewer`` cannot tell from the true one, or None for a bad draw."""
         hands = [+cards for cards in self.hand.hands]
-        free = [cards - known for cards, known in zip(hands, self._known(), strict=True)]
+        free = [cards - known for cards, known in zip(hands, self.known(), strict=True)]
         free[viewer].clear()
         others = [seat for seat in SEATS if seat != viewer]
         lists = {seat: sorted(free[seat].elements()) for seat in others}
@@ -139,9 +139,9 @@ class Story:
             if star not in dealt[seat]:
                 return None
             dealt[seat][dealt[seat].index(star)] += "*"
-        return self._possible(dealt, viewer)
+        return self.possible(dealt, viewer)
 
-    def _known(self) -> list[Counter[str]]:
+    def known(self) -> list[Counter[str]]:
         """Cards that everybody knows to be in a hand now, so that draws are not all refused."""
         hand, played = self.hand, self.played
         known = [Counter[str]() for _ in SEATS]
@@ -162,9 +162,9 @@ class Story:
                 at_least(hand.identity_seat, "B", 1 - played[hand.identity_seat]["B"])
         return known
 
-    def _possible(self, dealt: list[list[str]], viewer: int) -> World | None:
-        """The world of a deal, if ``viewer`` cannot tell it from the true one."""
-        if sorted(dealt[viewer]) != sorted(self.dealt[viewer]):
+    def possible(self, dealt: list[list[str]], viewer: int) -> World | None:
+        """The world of a deal, if ``viewer`` (-1: a spectator) cannot tell it from the true one."""
+        if viewer >= 0 and sorted(dealt[viewer]) != sorted(self.dealt[viewer]):
             return None
         hand = Told(dealt, self.start, self.rules)
         moves: list[str] = []
@@ -180,7 +180,7 @@ class Story:
                     return None
         except OracleError:
             return None
-        if hand.hands[viewer] != self.hand.hands[viewer]:
+        if viewer >= 0 and hand.hands[viewer] != self.hand.hands[viewer]:
             return None
         return World(dealt, moves, hand)
 
