@@ -10,9 +10,14 @@ from typing import Final
 from lupai.agents.base import Agent
 from lupai.agents.greedy import GreedyAgent
 from lupai.agents.random_agent import RandomAgent
+from lupai.agents.tactical import TacticalAgent
 from lupai.envs.errors import LupaiError
 
-AGENTS: Final[dict[str, Callable[[], Agent]]] = {"random": RandomAgent, "greedy": GreedyAgent}
+AGENTS: Final[dict[str, Callable[[], Agent]]] = {
+    "random": RandomAgent,
+    "greedy": GreedyAgent,
+    "tactical": TacticalAgent,
+}
 
 
 class UnknownAgentError(LupaiError):
