@@ -13,8 +13,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from lupai.envs.baohuang.asking import ALL
 from lupai.envs.baohuang.rules import Rules
-from lupai.envs.baohuang.state import SEATS
+from lupai.envs.baohuang.state import PHASE_PLAY, SEATS
 from lupai.envs.cards import NATURAL_RANKS, RANK_B, RANK_OF_KIND, RANK_R
 from lupai.envs.seats import members
 from lupai.envs.sets import MAX_NATURALS, ROW_JOKERS
@@ -87,7 +88,8 @@ class Count:
         self.seats = _RELATIVE[me]
         self.sizes = state.sizes[row[:, None], self.seats].astype(np.int64)
         self.my_size = state.sizes[row, me].astype(np.int64)
-        self.alive = _MEMBERS[state.alive[row][:, None], self.seats]
+        alive = np.where(state.phase < PHASE_PLAY, ALL, state.alive)
+        self.alive = _MEMBERS[alive[:, None], self.seats]
         out = state.left_trick[:, None] >> self.seats & 1 == 1
         self.to_answer = self.alive & ~out
         total = np.maximum(self.sizes.sum(axis=1), 1)
@@ -112,24 +114,29 @@ class Count:
         self.unseen[row, rank] -= self.unseen_x
 
     def _chances(self) -> None:
-        copies = np.minimum(self.unseen[:, None, :NATURAL_RANKS], MAX_NATURALS)
-        index = self.level[:, :, None] * (MAX_NATURALS + 1) + np.maximum(copies, 0)
-        logs = _logs().reshape(-1, SIZES)[index]  # [N, 4, 13, SIZES]
-        above = np.zeros((len(self.me), OTHERS, ROW_JOKERS + 1, SIZES), np.float32)
-        for rank in range(NATURAL_RANKS - 2, -1, -1):
-            np.add(above[:, :, rank + 1], logs[:, :, rank + 1], out=above[:, :, rank])
-        self.can = 1 - np.exp(above)
-        tails = _tails().reshape(-1, SIZES)[index]
-        self.exact = tails.copy()  # [N, 4, 13, SIZES] chance of just so many of a rank
-        self.exact[..., :-1] -= tails[..., 1:]
-        self.can[:, :, :, 0] = 1
-        self.can *= self.alive[:, :, None, None]
-        # with one joker hung, and with as many big ones as there are small ones to beat
-        none = np.zeros_like(self.level)
+        n = len(self.me)
+        copies = np.clip(self.unseen[:, :NATURAL_RANKS], 0, MAX_NATURALS)
+        index = self.level[:, :, None] * (MAX_NATURALS + 1) + copies[:, None]
+        can = np.zeros((n, OTHERS, ROW_JOKERS + 1, SIZES), np.float32)
+        above = can[:, :, : NATURAL_RANKS - 1]  # chances against each rank but the highest
+        _logs().reshape(-1, SIZES).take(index[:, :, 1:], axis=0, out=above, mode="clip")
+        for rank in range(NATURAL_RANKS - 3, -1, -1):
+            above[:, :, rank] += above[:, :, rank + 1]
+        np.exp(above, out=above)
+        np.subtract(1, above, out=above)
+        can[:, :, :, 0] = 1
+        can *= self.alive[:, :, None, None]
+        self.can = can
         tails = _tails()
-        self.has_joker = tails[self.level, np.minimum(self.jokers, 8)[:, None], none + 1]
+        self.has_joker = tails[self.level, np.minimum(self.jokers, 8)[:, None], 1]
         self.big_tail = tails[self.level, self.bigs[:, None]][:, :, :6]  # [N, 4, count]
-        most = np.zeros((len(self.me), ROW_JOKERS + 1), np.int64)
+        # expected other hands with just so many of a rank, as if all were of the mean size
+        players = np.maximum(self.alive.sum(axis=1), 1)
+        middle = np.rint(_LEVELS / players).astype(np.intp)
+        self.exact = tails.reshape(-1, SIZES)[middle[:, None] * (MAX_NATURALS + 1) + copies]
+        self.exact[..., :-1] -= self.exact[..., 1:]
+        self.exact *= players[:, None, None].astype(np.float32)
+        most = np.zeros((n, ROW_JOKERS + 1), np.int64)
         for rank in range(NATURAL_RANKS - 2, -1, -1):
             most[:, rank] = np.maximum(most[:, rank + 1], self.unseen[:, rank + 1])
         self.most_above = most  # [N, 14] unseen copies of the best-stocked higher rank

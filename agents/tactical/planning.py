@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from lupai.agents.tactical.counting import F32, I64, SIZES, Bools, Count
-from lupai.agents.tactical.weights import Weights
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.cards import NATURAL_RANKS, RANK_B, RANK_R, RANKS
 
@@ -21,64 +20,47 @@ class Plan:
     """Costs of the sets of N hands.
 
     Attributes:
-        cost: ``[N, 13, SIZES]`` cost of holding so many of a rank.
-        weak: ``[N, 13, SIZES]`` chance that it needs help to win a lead.
+        hold: ``[N, 13, SIZES]`` chance that a lead of so many of a rank wins.
+        weak: the contrary, 0 for no card.
+        dump: of this, the share that will find a set to answer.
         losers: ``[N]`` expected sets that need help.
-        joker, big, x: ``[N]`` worth of each joker in hand.
-        late: ``[N]`` share of a full hand that is gone.
+        full: ``[N]`` share of a full hand that is left.
+        spare: ``[N]`` share of the own jokers that no set needs.
     """
 
-    def __init__(self, rules: Rules, count: Count, nat: F32, hung: F32, w: Weights) -> None:
+    def __init__(self, rules: Rules, count: Count, nat: F32, hung: F32) -> None:
         n = len(count.me)
-        self.count, self.rules, self.w = count, rules, w
+        self.count, self.rules = count, rules
         can = count.can[:, :, :NATURAL_RANKS]
-        beat = np.zeros_like(can)
-        one_less = can[:, :, :, :-1]
         joker = (count.has_joker * hung)[:, :, None, None]
-        beat[..., 1:] = 1 - (1 - can[..., 1:] * nat[:, :, None, None]) * (1 - one_less * joker)
-        beat *= (_SIZE <= count.sizes[:, :, None])[:, :, None, :]
-        self.hold = np.prod(1 - beat, axis=1)  # [N, 13, SIZES]
+        safe = 1 - can[..., 1:] * nat[:, :, None, None]
+        safe *= 1 - can[..., :-1] * joker
+        np.maximum(safe, (_SIZE[1:] > count.sizes[:, :, None])[:, :, None, :], out=safe)
+        self.hold = np.ones((n, NATURAL_RANKS, SIZES), np.float32)
+        self.hold[..., 1:] = safe[:, 0] * safe[:, 1] * (safe[:, 2] * safe[:, 3])
         self.weak = 1 - self.hold
         self.weak[:, :, 0] = 0
-        self.cost = self._costs()
         if rules.hold_sixes:
-            self.cost[:, _SIX, 1:] = w.sixes
             self.weak[:, _SIX, 1:] = 1
-        held = np.minimum(count.own[:, :NATURAL_RANKS], SIZES - 1)
-        at = np.arange(n)[:, None], np.arange(NATURAL_RANKS), held
-        self.losers = self.weak[at].sum(axis=1)
-        self._jokers()
-        self._sure()
-
-    def _costs(self) -> F32:
-        count, w = self.count, self.w
         # how many lower sets of just this size are to be expected in the other hands
-        lower = np.zeros((len(count.me), NATURAL_RANKS, SIZES), np.float32)
-        exact = count.exact.sum(axis=1)
+        lower = np.zeros((n, NATURAL_RANKS, SIZES), np.float32)
+        exact = count.exact
         for rank in range(1, NATURAL_RANKS):
             np.add(lower[:, rank - 1], exact[:, rank - 1], out=lower[:, rank])
-        dump = lower / (lower + 2.0)
-        cost: F32 = 1 - w.hold * self.hold - w.dump * dump * self.weak
-        cost[:, :, 0] = 0
-        return cost
-
-    def _jokers(self) -> None:
-        count, w = self.count, self.w
-        full = np.clip(count.my_size / count.start, 0, 1)
-        self.full = full
+        self.dump = lower / (lower + 2) * self.weak
+        held = np.minimum(count.own[:, :NATURAL_RANKS], SIZES - 1)
+        self.losers = self.weak[np.arange(n)[:, None], np.arange(NATURAL_RANKS), held].sum(axis=1)
+        self.full = np.clip(count.my_size / count.start, 0, 1)
         mine = count.own[:, RANK_B] + count.own[:, RANK_R] + count.own_x
-        scarce = np.clip(self.losers / np.maximum(mine, 1), 0, 1)
-        keep = 1 - w.spare * (1 - scarce)
-        self.small = (w.small_empty + (w.small_full - w.small_empty) * full) * keep
-        self.big = (w.big_empty + (w.big_full - w.big_empty) * full) * keep
-        self.x = (w.x_empty + (w.x_full - w.x_empty) * full) * keep
+        self.spare = 1 - np.clip(self.losers / np.maximum(mine, 1), 0, 1)
+        self._sure()
 
     def _sure(self) -> None:
         """Ranks that cannot be beaten as they are held, and how many cannot."""
         count = self.count
         held = count.own[:, :NATURAL_RANKS]
         stock = count.most_above[:, :NATURAL_RANKS] + count.jokers[:, None]
-        self.limit = np.minimum(stock, count.largest[:, None] - 0)  # beatable up to this size
+        self.limit = np.minimum(stock, count.largest[:, None])  # beatable up to this size
         loses = (held > 0) & (held <= self.limit)
         if self.rules.hold_sixes:
             loses[:, _SIX] = held[:, _SIX] > 0

@@ -1,4 +1,32 @@
-"""Tricks: every legal move gets a price, the best is played."""
+"""Tricks: every legal move is described by the same few terms; the best weighted sum is played.
+
+Terms of a set (0 for a pass), counted in sets, cards or chances:
+
+=============  ===================================================================================
+``set``        it leaves no card of its rank behind; ``set_late`` as the rest is about to run out
+``weak``       by how much it lowers the expected number of sets that will not win their trick
+``dump``       of these, how many would have found a set to answer
+``cards``      its cards, in quarters of a dozen
+``small`` …    jokers spent: ``small``, ``big``, ``x``; ``*_full`` times the share of the hand that
+               is left; ``*_spare`` times how far they are more than there are sets in need
+``lead_*``     jokers spent on a lead
+``hold``       chance that it wins the lead; ``hold_full`` times the share of the hand that is
+               left; ``hold_late`` as the rest is about to run out; ``hold_foe`` as an opponent is about to go out, ``hold_friend`` as a friend is;
+               ``hold_weak`` per weak set left
+``to_friend``  chance that a friend beats it, the foes before him not having done so
+``over``       it beats a friend's set; ``over_near`` as that friend is about to go out
+``wait_*``     jokers spent, or a set broken, where it might have yielded first
+``reveal``     it shows the identity card
+=============  ===================================================================================
+
+Terms of a pass (0 for a set): ``pass``; ``left_friend``, ``left_foe`` the chance that the standing
+set wins, and who then leads, ``*_near`` as he is about to go out; ``left_me``, ``left_late`` if
+that is the player (接风). Terms of both: ``feed``, ``feed_friend``: chance that an opponent (a
+friend) goes out by answering.
+
+Before all that: a set that empties the hand is played, then one that nobody can beat and after
+which the rest surely runs out. Where there is ``yield``, nobody passes.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +36,20 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.tactical.beliefs import Belief, friends
-from lupai.agents.tactical.counting import F32, I64, SIZES, Count
+from lupai.agents.tactical.counting import F32, I64, SIZES, Bools, Count
 from lupai.agents.tactical.planning import Plan
-from lupai.agents.tactical.weights import Weights
+from lupai.agents.tactical.weights import NEAR, SPAN, TERMS, Wills
 from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
-from lupai.envs.baohuang.legal import set_of_action
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import SEATS
-from lupai.envs.seats import members, next_seat
+from lupai.envs.cards import RANK_B, RANK_R
+from lupai.envs.seats import NOBODY, members, next_seat
 from lupai.envs.sets import NUM_SETS, PARTS, ROW_JOKERS
 
-_GOES_OUT: Final = 1000.0
-_RUNS_OUT: Final = 500.0
+Columns = dict[str, npt.NDArray[Any]]
+
+GOES_OUT: Final = 2000.0
+RUNS_OUT: Final = 1000.0
 _NEXT: Final = next_seat(SEATS)
 _MEMBERS: Final = members(SEATS).astype(bool)
 _PASS: Final = VERB_ID["pass"]
@@ -32,113 +62,158 @@ _SET_PARTS[SET_IDENTITY:, 4] = 1
 
 
 class Trick:
-    """What N players know of their tables in the middle of play, and their prices of moves."""
+    """What N players know of their tables in the middle of play.
+
+    Args:
+        state: masked tables, all in play.
+        me: ``[N]`` the players.
+    """
 
     def __init__(
-        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], w: Weights, belief: Belief
+        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], wills: Wills, belief: Belief
     ) -> None:
-        self.rules, self.state, self.me, self.w = rules, state, me, w
+        self.rules, self.state, self.me = rules, state, me
         self.count = Count(rules, state, me)
         friend = friends(rules, state, me, self.count.seats, belief).astype(np.float32)
         self.friend = friend
+        w = wills
         self.nat = (w.foe_natural + (w.friend_natural - w.foe_natural) * friend).astype(np.float32)
         self.hung = (w.foe_joker + (w.friend_joker - w.foe_joker) * friend).astype(np.float32)
-        self.plan = Plan(rules, self.count, self.nat, self.hung, w)
-        self._lead_values()
+        self.plan = Plan(rules, self.count, self.nat, self.hung)
+        self.near = np.exp(-self.count.sizes / NEAR).astype(np.float32) * self.count.alive
+        self.near_foe = (self.near * (1 - friend)).max(axis=1)
+        self.near_friend = (self.near * friend).max(axis=1)
+        standing = state.standing.astype(np.int64)
+        self.owner = state.owner.astype(np.intp)
+        relative = (self.owner - me) % SEATS
+        theirs = (standing != NOBODY) & (relative > 0)
+        row = np.arange(len(me))
+        column = np.maximum(relative - 1, 0)
+        self.over = np.where(theirs, friend[row, column], 0)
+        self.over_near = self.over * self.near[row, column]
+        self.waits = rules.yield_ & (standing != NOBODY) & (state.circle == 1)
 
-    def _lead_values(self) -> None:
-        """What it is worth that each other seat leads, ``[N, 4]``, and that the player does."""
-        w = self.w
-        near = np.exp(-self.count.sizes / w.near)
-        foe = w.foe_leads + w.foe_near * near
-        ally = w.friend_leads + w.friend_near * near
-        self.leads = self.friend * ally - (1 - self.friend) * foe
+    def terms(self, ids: npt.NDArray[np.int32], rows: I64) -> tuple[Columns, F32]:
+        """Terms by name, each ``[C]``, of legal id i at table ``rows[i]``, and what comes before
+        all weights, ``[C]``."""
+        first = np.zeros(len(ids), np.float32)
+        columns = {name: np.zeros(len(ids), np.float32) for name in TERMS}
+        sets = np.flatnonzero(ids >= SET)
+        if sets.size:
+            some, first[sets] = self._of_sets(ids[sets], rows[sets])
+            for name, values in some.items():
+                columns[name][sets] = values
+        rest = np.flatnonzero(ids < SET)
+        if rest.size:
+            for name, values in self._of_passing().items():
+                columns[name][rest] = values[rows[rest]]
+            verb = ids[rest]
+            first[rest] = np.where(verb == _YIELD, 2e-3, np.where(verb == _CLAIM, 1e-3, 0))
+        return columns, first
 
-    def prices(self, ids: npt.NDArray[np.int32], rows: I64) -> npt.NDArray[np.float64]:
-        """Price ``[C]`` of each legal id of table ``rows[i]``; higher is better."""
-        price = np.zeros(len(ids))
-        sets = ids >= SET
-        i = np.flatnonzero(sets)
-        if i.size:
-            price[i] = self._of_sets(ids[i], rows[i])
-        i = np.flatnonzero(~sets)
-        if i.size:
-            extra = np.where(ids[i] == _YIELD, 2e-3, np.where(ids[i] == _CLAIM, 1e-3, 0.0))
-            price[i] = self._of_passing()[rows[i]] + extra
-        return price
-
-    def _of_sets(self, ids: npt.NDArray[np.int32], at: I64) -> npt.NDArray[np.float64]:
-        count, plan, w = self.count, self.plan, self.w
+    def _of_sets(self, ids: npt.NDArray[np.int32], at: I64) -> tuple[Columns, F32]:
+        count, plan = self.count, self.plan
         rank, n, b, r, flag = _SET_PARTS[ids].T
         x = flag * self.rules.supreme
         size = n + b + r + x
-        natural = rank < ROW_JOKERS
-        row = np.where(natural, rank, 0)
-        held = np.where(natural, count.own[at, row], 0)
+        row = np.where(rank < ROW_JOKERS, rank, 0)
+        held = np.where(rank < ROW_JOKERS, count.own[at, row], 0)
         before = np.minimum(held, SIZES - 1)
         after = np.minimum(held - n, SIZES - 1)
-        gain = plan.cost[at, row, before] - plan.cost[at, row, after]
-        gain = gain - b * plan.small[at] - r * plan.big[at] - x * plan.x[at]
-        if not self.rules.supreme:
-            gain = gain - flag * w.reveal
-        answers = self.beaters(at, rank, n, b, r, x, self.nat[at], self.hung[at])
-        hold = np.prod(1 - answers * count.to_answer[at], axis=1)
-        losers = plan.losers[at] - plan.weak[at, row, before] + plan.weak[at, row, after]
-        bigs = count.own[at, 14] - r + count.own_x[at] - x
-        soft = losers - bigs - 0.6 * (count.own[at, 13] - b) - 1
-        lead = w.lead + w.lead_late * np.exp(-np.maximum(soft, 0) / w.lead_span)
-        price = gain + lead * hold
-        price -= self._feeding(at, rank, n, b, r, x, size, count.to_answer[at])
+        weak = plan.weak[at, row, before] - plan.weak[at, row, after]
+        answers = count.beaten(at, rank, n, b, r, x, self.nat[at], self.hung[at])
+        answers = answers * count.to_answer[at]
+        hold = np.prod(1 - answers, axis=1)
+        soft = self._soft(at, plan.losers[at] - weak, b, r, x)
+        late = np.exp(-np.maximum(soft, 0) / SPAN)
+        breaks = (held > n) & (n > 0)
+        whole = (n > 0) & ~breaks
+        leads = self.state.standing[at] < 0
+        waits = self.waits[at]
+        columns: Columns = {
+            "set": whole, "set_late": whole * late,
+            "weak": weak,
+            "dump": plan.dump[at, row, before] - plan.dump[at, row, after],
+            "cards": size / 3,
+            "small": b, "small_full": b * plan.full[at], "small_spare": b * plan.spare[at],
+            "big": r, "big_full": r * plan.full[at], "big_spare": r * plan.spare[at],
+            "x": x, "x_full": x * plan.full[at],
+            "lead_small": b * leads, "lead_big": (r + x) * leads,
+            "hold": hold, "hold_full": hold * plan.full[at], "hold_late": hold * late,
+            "hold_foe": hold * self.near_foe[at],
+            "hold_friend": hold * self.near_friend[at],
+            "hold_weak": hold * (plan.losers[at] - weak) / 4,
+            "to_friend": (answers * self.friend[at]).sum(axis=1) * (1 - hold),
+            "over": self.over[at],
+            "over_near": self.over_near[at],
+            "wait_small": b * waits, "wait_big": (r + x) * waits, "wait_break": breaks * waits,
+            "reveal": flag * (not self.rules.supreme),
+        }  # fmt: skip
+        columns |= self._feeding(at, rank, n, b, r, x, size, count.to_answer[at])
         sure = count.sure(at, rank, n, b, r, x, self.rules.three_twos_beat_big)
         runs = sure & plan.runs_out(at, rank, n, b, r, x)
-        price = np.where(runs, _RUNS_OUT + price, price)
-        return np.where(size == count.my_size[at], _GOES_OUT + price, price)
+        first = np.where(size == count.my_size[at], GOES_OUT, RUNS_OUT * runs)
+        return columns, first.astype(np.float32)
 
-    def beaters(
-        self, at: I64, rank: I64, n: I64, b: I64, r: I64, x: I64, nat: F32, hung: F32
-    ) -> F32:
-        """Chance ``[C, 4]`` that each other seat beats a set of the player's."""
-        return self.count.beaten(at, rank, n, b, r, x, nat, hung)
+    def _soft(self, at: I64, losers: F32, b: I64, r: I64, x: I64) -> F32:
+        """Sets in need of help beyond the last and those that jokers help."""
+        own = self.count.own
+        bigs = own[at, RANK_R] - r + self.count.own_x[at] - x
+        soft: F32 = losers - bigs - 0.6 * (own[at, RANK_B] - b) - 1
+        return soft
 
     def _feeding(
-        self, at: I64, rank: I64, n: I64, b: I64, r: I64, x: I64, size: I64, asked: F32
-    ) -> F32:
-        """What it costs that somebody may go out by answering with his last cards."""
+        self, at: I64, rank: I64, n: I64, b: I64, r: I64, x: I64, size: I64, asked: Bools
+    ) -> Columns:
         ends = (self.count.sizes[at] == size[:, None]) & asked
-        cost = np.zeros(len(at), np.float32)
+        feed, friendly = np.zeros((2, len(at)), np.float32)
         i = np.flatnonzero(ends.any(axis=1))
         if i.size:
             ones = np.ones((len(i), SEATS - 1), np.float32)
             beat = self.count.beaten(at[i], rank[i], n[i], b[i], r[i], x[i], ones, ones) * ends[i]
-            friend = self.friend[at[i]]
-            cost[i] = (beat * (self.w.feed * (1 - friend) - self.w.feed_friend * friend)).sum(1)
-        return cost
+            feed[i] = (beat * (1 - self.friend[at[i]])).sum(axis=1)
+            friendly[i] = (beat * self.friend[at[i]]).sum(axis=1)
+        return {"feed": feed, "feed_friend": friendly}
 
-    def _of_passing(self) -> npt.NDArray[np.float64]:
-        """Price ``[N]`` of leaving the standing set to the others; 0 for a lead."""
-        state, count, w = self.state, self.count, self.w
+    def _of_passing(self) -> Columns:
+        """Terms ``[N]`` of leaving the standing set to the others; 0 for a lead."""
+        state, count = self.state, self.count
         standing = state.standing.astype(np.int64)
-        out = np.zeros(len(self.me))
+        names = (
+            "pass", "left_friend", "left_friend_near", "left_foe", "left_foe_near", "left_me",
+            "left_late", "feed", "feed_friend",
+        )  # fmt: skip
+        out: Columns = {name: np.zeros(len(self.me), np.float32) for name in names}
         i = np.flatnonzero(standing >= 0)
         if not i.size:
             return out
         rank, n, b, r, flag = _SET_PARTS[standing[i]].T
         x = flag * self.rules.supreme
         size = n + b + r + x
-        bit = 1 << self.me[i]
-        still = (state.to_ask[i].astype(np.int64) & ~bit) | state.yielded[i]
-        still = np.where(state.circle[i] == 2, state.to_ask[i].astype(np.int64) & ~bit, still)
-        asked = _MEMBERS[still[:, None], count.seats[i]]
-        beat = self.beaters(i, rank, n, b, r, x, self.nat[i], self.hung[i]) * asked
+        later = np.where(state.circle[i] == 1, state.yielded[i], 0)
+        still = (state.to_ask[i] | later).astype(np.int64) & ~(1 << self.me[i])
+        asked = _MEMBERS[still, :][np.arange(len(i))[:, None], count.seats[i]]
+        beat = count.beaten(i, rank, n, b, r, x, self.nat[i], self.hung[i]) * asked
         stands = np.prod(1 - beat, axis=1)
-        owner = state.owner[i].astype(np.intp)
+        owner = self.owner[i]
         alive = state.alive[i].astype(np.intp)
         heir = np.where(alive >> owner & 1 == 1, owner, _NEXT[alive, owner])
         relative = (heir - self.me[i]) % SEATS
         mine = relative == 0
-        theirs = self.leads[i, np.where(mine, 0, relative - 1)]
-        soft = self.plan.losers[i] - count.own[i, 14] - count.own_x[i] - 0.6 * count.own[i, 13] - 1
-        my_lead = w.lead + w.lead_late * np.exp(-np.maximum(soft, 0) / w.lead_span)
-        value = stands * np.where(mine, my_lead, theirs)
-        out[i] = value - self._feeding(i, rank, n, b, r, x, size, asked)
+        column = np.where(mine, 0, relative - 1)
+        friend = np.where(mine, 0, self.friend[i, column])
+        foe = np.where(mine, 0, 1 - self.friend[i, column])
+        near = self.near[i, column]
+        none = np.zeros(len(i), np.int64)
+        soft = self._soft(i, self.plan.losers[i], none, none, none)
+        values: Columns = {
+            "pass": np.ones(len(i)),
+            "left_friend": stands * friend, "left_friend_near": stands * friend * near,
+            "left_foe": stands * foe, "left_foe_near": stands * foe * near,
+            "left_me": stands * mine,
+            "left_late": stands * mine * np.exp(-np.maximum(soft, 0) / SPAN),
+        }  # fmt: skip
+        values |= self._feeding(i, rank, n, b, r, x, size, asked)
+        for name, value in values.items():
+            out[name][i] = value
         return out

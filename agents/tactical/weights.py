@@ -3,53 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+NEAR: Final = 6.0  # hand size over which the nearness of somebody's end fades
+SPAN: Final = 1.5  # sets in need of help over which the nearness of the own run-out fades
+
+# name: weight; see lupai.agents.tactical.play for what each counts
+TERMS: Final = {
+    "set": 0.0, "set_late": 0.0, "weak": 3.0, "dump": -1.0, "cards": 0.0,
+    "small": -2.4, "small_full": -2.8, "small_spare": 1.6,
+    "big": -4.0, "big_full": -4.0, "big_spare": 2.8, "x": -4.0, "x_full": -4.0,
+    "lead_small": 0.0, "lead_big": 0.0, "hold": 2.0, "hold_full": 0.0, "hold_late": 2.8, "hold_foe": 0.0, "hold_friend": 0.0, "hold_weak": 0.0,
+    "to_friend": 0.0, "over": 0.0, "over_near": 0.0,
+    "wait_small": 0.0, "wait_big": 0.0, "wait_break": 0.0, "reveal": -1.0,
+    "pass": 0.0, "left_friend": 0.8, "left_friend_near": 3.2, "left_foe": -0.8,
+    "left_foe_near": -4.0, "left_me": 2.0, "left_late": 2.8, "feed": -8.0, "feed_friend": 2.0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Weights:
-    """What each consideration counts, in units of one set to get rid of.
+class Wills:
+    """How willing others are to beat a set that they can beat, ``*_joker`` with jokers hung."""
 
-    Attributes:
-        hold: how much less a set costs that will win the lead it is played to.
-        dump: the same for one that will find a set to answer.
-        lead: worth of the lead; ``lead_late`` is added as the hand nears its run-out.
-        lead_span: over how many sets that need help this fades.
-        small, big, x: worth of a joker in hand, with a full hand and with an empty one.
-        spare: by what share it falls when no set needs it.
-        foe_natural … friend_joker: how willing others are to beat a set that they can beat.
-        foe_leads, foe_near: what it costs to let an opponent lead; as he nears his end.
-        friend_leads, friend_near: what it is worth to let a friend lead.
-        near: hand size over which nearness fades.
-        feed, feed_friend: cost (worth) of a set that an opponent (friend) may go out by answering.
-        reveal: cost of showing the identity card.
-        sixes: what held sixes cost.
-    """
-
-    hold: float = 0.8
-    dump: float = 0.25
-    lead: float = 0.5
-    lead_late: float = 0.7
-    lead_span: float = 1.5
-    small_full: float = 1.3
-    small_empty: float = 0.6
-    big_full: float = 2.0
-    big_empty: float = 1.0
-    x_full: float = 2.0
-    x_empty: float = 1.0
-    spare: float = 0.7
     foe_natural: float = 0.75
     foe_joker: float = 0.3
     friend_natural: float = 0.4
     friend_joker: float = 0.1
-    foe_leads: float = 0.2
-    foe_near: float = 1.0
-    friend_leads: float = 0.2
-    friend_near: float = 0.8
-    near: float = 6.0
-    feed: float = 2.0
-    feed_friend: float = 0.5
-    reveal: float = 0.3
-    sixes: float = 1.0
 
 
-WEIGHTS = {"qingdao": Weights(), "shiwei": Weights(), "weihai": Weights()}
+@dataclass(frozen=True)
+class Weights:
+    """Weights of the terms, by name, and wills."""
+
+    terms: dict[str, float]
+    wills: Wills = Wills()
+
+
+WEIGHTS = {preset: Weights(TERMS) for preset in ("qingdao", "shiwei", "weihai")}

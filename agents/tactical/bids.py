@@ -1,0 +1,1 @@
+BIDS = {"qingdao": {}, "shiwei": {}, "weihai": {}}
