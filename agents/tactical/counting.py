@@ -98,7 +98,9 @@ class Count:
         self.bigs = self.unseen[:, RANK_R] + self.unseen_x
         self.jokers = self.bigs + self.unseen[:, RANK_B]
         self.start = len(rules.cards) / SEATS
+        # of those who may answer now, and in later tricks
         self.largest = np.where(self.to_answer, self.sizes, 0).max(axis=1)
+        self.largest_later = np.where(self.alive, self.sizes, 0).max(axis=1)
         self._chances()
 
     def _set_x_apart(self, state: Any, row: I64) -> None:

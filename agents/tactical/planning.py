@@ -60,7 +60,7 @@ class Plan:
         count = self.count
         held = count.own[:, :NATURAL_RANKS]
         stock = count.most_above[:, :NATURAL_RANKS] + count.jokers[:, None]
-        self.limit = np.minimum(stock, count.largest[:, None])  # beatable up to this size
+        self.limit = np.minimum(stock, count.largest_later[:, None])  # beatable up to this size
         loses = (held > 0) & (held <= self.limit)
         if self.rules.hold_sixes:
             loses[:, _SIX] = held[:, _SIX] > 0
