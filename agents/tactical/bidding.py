@@ -51,8 +51,8 @@ _CALM: Final = [VERB_ID[verb] for verb in ("decline", "silent", "keep", "refuse"
 def features(rules: Rules, state: Any, me: npt.NDArray[np.intp]) -> F64:
     """``[N, F]`` of N players before play, ``rank`` 0."""
     count = Count(rules, state, me)
-    foes = np.ones((len(me), OTHERS), np.float32)
-    plan = Plan(rules, count, foes * _WILLS.foe_natural, foes * _WILLS.foe_joker)
+    foes = np.zeros((len(me), OTHERS), np.float32)
+    plan = Plan(rules, count, *_WILLS.blend(foes, count.sizes / count.start))
     out = np.zeros((len(me), len(FEATURES)))
     out[:, 0] = 1
     out[:, 1] = count.own[:, RANK_R] + count.own_x

@@ -23,6 +23,7 @@ class Plan:
         hold: ``[N, 13, SIZES]`` chance that a lead of so many of a rank wins.
         weak: the contrary, 0 for no card.
         dump: of this, the share that will find a set to answer.
+        sets: ``[N]`` ranks held.
         losers: ``[N]`` expected sets that need help.
         full: ``[N]`` share of a full hand that is left.
         spare: ``[N]`` share of the own jokers that no set needs.
@@ -50,6 +51,7 @@ class Plan:
         self.dump = lower / (lower + 2) * self.weak
         held = np.minimum(count.own[:, :NATURAL_RANKS], SIZES - 1)
         self.losers = self.weak[np.arange(n)[:, None], np.arange(NATURAL_RANKS), held].sum(axis=1)
+        self.sets = (held > 0).sum(axis=1)
         self.full = np.clip(count.my_size / count.start, 0, 1)
         mine = count.own[:, RANK_B] + count.own[:, RANK_R] + count.own_x
         self.spare = 1 - np.clip(self.losers / np.maximum(mine, 1), 0, 1)

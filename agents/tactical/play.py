@@ -38,7 +38,7 @@ import numpy.typing as npt
 from lupai.agents.tactical.beliefs import Belief, friends
 from lupai.agents.tactical.counting import F32, I64, SIZES, Bools, Count
 from lupai.agents.tactical.planning import Plan
-from lupai.agents.tactical.weights import NEAR, SPAN, TERMS, Wills
+from lupai.agents.tactical.weights import FEW, NEAR, SPAN, TERMS, Wills
 from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import SEATS
@@ -76,9 +76,7 @@ class Trick:
         self.count = Count(rules, state, me)
         friend = friends(rules, state, me, self.count.seats, belief).astype(np.float32)
         self.friend = friend
-        w = wills
-        self.nat = (w.foe_natural + (w.friend_natural - w.foe_natural) * friend).astype(np.float32)
-        self.hung = (w.foe_joker + (w.friend_joker - w.foe_joker) * friend).astype(np.float32)
+        self.nat, self.hung = wills.blend(friend, self.count.sizes / self.count.start)
         self.plan = Plan(rules, self.count, self.nat, self.hung)
         self.near = np.exp(-self.count.sizes / NEAR).astype(np.float32) * self.count.alive
         self.near_foe = (self.near * (1 - friend)).max(axis=1)
@@ -121,6 +119,7 @@ class Trick:
         before = np.minimum(held, SIZES - 1)
         after = np.minimum(held - n, SIZES - 1)
         weak = plan.weak[at, row, before] - plan.weak[at, row, after]
+        dump = plan.dump[at, row, before] - plan.dump[at, row, after]
         answers = count.beaten(at, rank, n, b, r, x, self.nat[at], self.hung[at])
         answers = answers * count.to_answer[at]
         hold = np.prod(1 - answers, axis=1)
@@ -128,18 +127,22 @@ class Trick:
         late = np.exp(-np.maximum(soft, 0) / SPAN)
         breaks = (held > n) & (n > 0)
         whole = (n > 0) & ~breaks
+        few = np.exp(-(plan.sets[at] - whole) / FEW)
         leads = self.state.standing[at] < 0
         waits = self.waits[at]
         columns: Columns = {
-            "set": whole, "set_late": whole * late,
+            "set": whole, "set_late": whole * late, "set_few": whole * few,
             "weak": weak,
-            "dump": plan.dump[at, row, before] - plan.dump[at, row, after],
+            "dump": dump,
             "cards": size / 3,
             "small": b, "small_full": b * plan.full[at], "small_spare": b * plan.spare[at],
             "big": r, "big_full": r * plan.full[at], "big_spare": r * plan.spare[at],
             "x": x, "x_full": x * plan.full[at],
             "lead_small": b * leads, "lead_big": (r + x) * leads,
+            "lead_cards": size * leads / 3, "lead_weak": weak * leads, "lead_dump": dump * leads,
+            "joker_foe": (b + r + x) * self.near_foe[at],
             "hold": hold, "hold_full": hold * plan.full[at], "hold_late": hold * late,
+            "hold_few": hold * few, "lead_hold": hold * leads,
             "hold_foe": hold * self.near_foe[at],
             "hold_friend": hold * self.near_friend[at],
             "hold_weak": hold * (plan.losers[at] - weak) / 4,
@@ -181,7 +184,7 @@ class Trick:
         standing = state.standing.astype(np.int64)
         names = (
             "pass", "left_friend", "left_friend_near", "left_foe", "left_foe_near", "left_me",
-            "left_late", "feed", "feed_friend",
+            "left_late", "to_friend", "feed", "feed_friend",
         )  # fmt: skip
         out: Columns = {name: np.zeros(len(self.me), np.float32) for name in names}
         i = np.flatnonzero(standing >= 0)
@@ -211,6 +214,7 @@ class Trick:
             "left_friend": stands * friend, "left_friend_near": stands * friend * near,
             "left_foe": stands * foe, "left_foe_near": stands * foe * near,
             "left_me": stands * mine,
+            "to_friend": (beat * self.friend[i]).sum(axis=1) * (1 - stands),
             "left_late": stands * mine * np.exp(-np.maximum(soft, 0) / SPAN),
         }  # fmt: skip
         values |= self._feeding(i, rank, n, b, r, x, size, asked)
