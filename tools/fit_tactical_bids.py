@@ -77,7 +77,9 @@ def play(engine, agent, bids, hands, rng, share):
             ))  # fmt: skip
         engine.step(state, actions, rows)
     scores = engine.scores(state)
-    row, seat, phase, role, answer, hand, redeal = (np.concatenate(c) for c in zip(*log))
+    row, seat, phase, role, answer, hand, redeal = (
+        np.concatenate(c) for c in zip(*log, strict=True)
+    )
     final = redeal == state.redeals[row]  # decisions of void deals count for nothing
     return [c[final] for c in (phase, role, answer, hand, scores[row, seat])]
 
@@ -86,7 +88,7 @@ def fit(data):
     """Coefficients of each (question, role, answer), and how often it was given."""
     phase, role, answer, hand, score = data
     bids, counts = {}, {}
-    for p, r, a in sorted(set(zip(phase.tolist(), role.tolist(), answer.tolist()))):
+    for p, r, a in sorted(set(zip(phase.tolist(), role.tolist(), answer.tolist(), strict=True))):
         at = (phase == p) & (role == r) & (answer == a)
         x, y = hand[at], score[at].astype(float)
         key = (PHASE_NAMES[p], bidding.ROLES[r], bidding.ANSWERS[a])
@@ -119,13 +121,15 @@ def main() -> None:
             play(engine, agent, bids, 1000, rng, 0.5 if number == 0 and not bids else 0.2)
             for _ in range(args.hands // 1000)
         ]
-        kept = [*kept[-1:], [np.concatenate(c) for c in zip(*parts)]]
-        bids, counts = fit([np.concatenate(c) for c in zip(*kept)])
+        kept = [*kept[-1:], [np.concatenate(c) for c in zip(*parts, strict=True)]]
+        bids, counts = fit([np.concatenate(c) for c in zip(*kept, strict=True)])
         print(f"round {number}, {time.process_time():.0f} s")
         for key, row in bids.items():
             print("  ", key, counts[key], row)
-    text = {" ".join(key[:2]) + " " + key[2].replace(" ", "_"): row for key, row in bids.items()}
-    args.out.write_text(json.dumps(text, indent=1))
+        text = {
+            " ".join(key[:2]) + " " + key[2].replace(" ", "_"): row for key, row in bids.items()
+        }
+        args.out.write_text(json.dumps(text, indent=1))
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ import numpy as np
 
 from lupai.agents.greedy import GreedyAgent
 from lupai.agents.tactical import TacticalAgent, Weights, heuristic
-from lupai.agents.tactical.play import RUNS_OUT, Trick
-from lupai.agents.tactical.weights import TERMS, WEIGHTS
+from lupai.agents.tactical.play import Trick
+from lupai.agents.tactical.weights import FIXED, TERMS, WEIGHTS
 from lupai.envs.actions import SET
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import PHASE_PLAY
@@ -29,7 +29,7 @@ from lupai.envs.view import Views
 from lupai.train.evaluate import NeutralCaller, evaluate
 
 COPIES = 4  # hands of each deal
-NAMES = list(TERMS)
+NAMES = [name for name in TERMS if name not in FIXED]
 
 
 def drawn(trick, ids, offsets, theta, rng):
@@ -37,14 +37,15 @@ def drawn(trick, ids, offsets, theta, rng):
     their mean; 0 where the rules leave no choice."""
     sizes = np.diff(offsets)
     rows = np.repeat(np.arange(len(sizes)), sizes)
-    columns, first = trick.terms(ids, rows)
+    columns = trick.terms(ids, rows)
+    first = sum(FIXED[name] * columns[name] for name in FIXED)
     phi = np.stack([columns[name] for name in NAMES], axis=1).astype(np.float32)
     logits = phi @ theta
     top = np.maximum.reduceat(first, offsets[:-1])
     verb = ids < SET
     dear = np.where(verb, first, -1.0)
     keep = ~verb | (first == np.maximum.reduceat(dear, offsets[:-1])[rows])
-    logits = np.where((top[rows] >= RUNS_OUT / 2), first * 10, np.where(keep, logits, -1e9))
+    logits = np.where((top[rows] >= 1), first * 10, np.where(keep, logits, -1e9))
     logits -= np.maximum.reduceat(logits, offsets[:-1])[rows]
     weight = np.exp(logits)
     share = weight / np.add.reduceat(weight, offsets[:-1])[rows]
@@ -53,7 +54,7 @@ def drawn(trick, ids, offsets, theta, rng):
     place = np.flatnonzero(noise == best[rows])
     mean = np.add.reduceat(phi * share[:, None].astype(np.float32), offsets[:-1], axis=0)
     score = phi[place] - mean
-    score[top >= RUNS_OUT / 2] = 0
+    score[top >= 1] = 0
     return ids[place], score
 
 
@@ -133,7 +134,7 @@ def main() -> None:
         args.out.write_text(json.dumps(now))
         print(step, f"{time.process_time() - clock:.0f} s, slope {size:.4f}", flush=True)
         if (step + 1) % args.check == 0 or step + 1 == total:
-            agent = TacticalAgent(weights=Weights(now, begun.wills))
+            agent = TacticalAgent(weights=Weights(FIXED | now, begun.wills))
             formats = ("emperor_camp", "rebel_camp")
             others = ["greedy", TacticalAgent(weights=begun, name="before")]
             result = evaluate(agent, others, formats=formats, hands=500, rules=args.rules)

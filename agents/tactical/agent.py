@@ -99,8 +99,8 @@ class TacticalAgent:
             return out
         weights = self._weights or WEIGHTS[rules.preset]
         trick = Trick(rules, state, me, weights.wills, self._belief)
-        columns, price = trick.terms(ids, rows)
-        price = price.astype(np.float64)
+        columns = trick.terms(ids, rows)
+        price = np.zeros(len(ids))
         for name, weight in weights.terms.items():
             price += weight * columns[name]
         price = np.rint(price * _STEPS)  # so that the last bits of a float decide nothing

@@ -64,7 +64,7 @@ def features(rules: Rules, state: Any, me: npt.NDArray[np.intp]) -> F64:
 
 
 def roles(state: Any, me: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """``[N]`` numbers of :data:`ROLES` that the players have, ``any`` before there is an emperor."""
+    """``[N]`` numbers of :data:`ROLES` of the players; ``any`` before there is an emperor."""
     role = np.where(state.emperor == me, 1, np.where(state.guard == me, 2, 3))
     return np.where(state.emperor < 0, 0, role).astype(np.intp)
 
@@ -78,7 +78,7 @@ def values(bids: Bids, state: Any, me: npt.NDArray[np.intp], hand: F64, ids: I32
     """Worth ``[C]`` of each legal answer."""
     table = _table(bids)
     row = table[state.phase[rows], roles(state, me)[rows], _ANSWER[ids]]  # [C, F]
-    worth = _RANK[ids] * row[:, -1]
+    worth: F64 = _RANK[ids] * row[:, -1]
     for i in range(len(FEATURES) - 1):
         worth = worth + row[:, i] * hand[rows, i]
     return worth

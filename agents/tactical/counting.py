@@ -167,7 +167,8 @@ class Count:
         if only_x.any():
             jokers = np.where(only_x[:, None], self.share[at] * 0.5, jokers)
         some: F32 = 1 - (1 - natural) * (1 - jokers * hung)
-        return some * (self.sizes[at] >= size[:, None])
+        some *= self.sizes[at] >= size[:, None]
+        return some
 
     def sure(self, at: I64, rank: I64, n: I64, b: I64, r: I64, x: I64, twos: bool) -> Bools:
         """``[C] bool``: sets that no other hand can beat, whatever it holds of the unseen cards.

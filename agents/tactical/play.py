@@ -2,30 +2,29 @@
 
 Terms of a set (0 for a pass), counted in sets, cards or chances:
 
-=============  ===================================================================================
-``set``        it leaves no card of its rank behind; ``set_late`` as the rest is about to run out
-``weak``       by how much it lowers the expected number of sets that will not win their trick
-``dump``       of these, how many would have found a set to answer
-``cards``      its cards, in quarters of a dozen
-``small`` …    jokers spent: ``small``, ``big``, ``x``; ``*_full`` times the share of the hand that
-               is left; ``*_spare`` times how far they are more than there are sets in need
-``lead_*``     jokers spent on a lead
-``hold``       chance that it wins the lead; ``hold_full`` times the share of the hand that is
-               left; ``hold_late`` as the rest is about to run out; ``hold_foe`` as an opponent is about to go out, ``hold_friend`` as a friend is;
-               ``hold_weak`` per weak set left
-``to_friend``  chance that a friend beats it, the foes before him not having done so
-``over``       it beats a friend's set; ``over_near`` as that friend is about to go out
-``wait_*``     jokers spent, or a set broken, where it might have yielded first
-``reveal``     it shows the identity card
-=============  ===================================================================================
+``goes_out``    it empties the hand
+``runs_out``    nobody can beat it, and the rest then surely goes out
+``set``         it leaves no card of its rank behind; ``set_late`` as the rest is about to run out,
+                ``set_few`` as few sets are left
+``weak``        by how much it lowers the expected number of sets that will not win their trick
+``dump``        of these, how many would have found a set to answer
+``cards``       its cards, in threes
+``small`` …     jokers spent: ``small``, ``big``, ``x``; ``*_full`` times the share of the hand that
+                is left; ``*_spare`` times how far they are more than there are sets in need;
+                ``joker_foe`` as an opponent is about to go out
+``lead_*``      cards, weak sets, dumps and jokers of a lead
+``hold``        chance that it wins the lead; ``hold_full`` times the share of the hand that is
+                left; ``hold_late`` as the rest is about to run out, ``hold_few`` as few sets are
+                left, ``hold_foe`` as an opponent is about to go out, ``hold_friend`` as a friend
+                is; ``hold_weak`` per weak set left; ``lead_hold`` for a lead
+``over``        it beats a friend's set; ``over_near`` as that friend is about to go out
+``wait_*``      jokers spent, or a set broken, where it might have yielded first
+``reveal``      it shows the identity card
 
-Terms of a pass (0 for a set): ``pass``; ``left_friend``, ``left_foe`` the chance that the standing
-set wins, and who then leads, ``*_near`` as he is about to go out; ``left_me``, ``left_late`` if
-that is the player (接风). Terms of both: ``feed``, ``feed_friend``: chance that an opponent (a
-friend) goes out by answering.
-
-Before all that: a set that empties the hand is played, then one that nobody can beat and after
-which the rest surely runs out. Where there is ``yield``, nobody passes.
+Terms of a pass (0 for a set): ``pass``; ``yield`` and ``claim`` where it is one; ``left_friend``,
+``left_foe`` the chance that the standing set wins, and who then leads, ``*_near`` as he is about to
+go out; ``left_me``, ``left_late`` if that is the player (接风). Terms of both: ``to_friend``, a
+friend beats the set; ``feed``, ``feed_friend``: an opponent (a friend) goes out by answering.
 """
 
 from __future__ import annotations
@@ -48,11 +47,8 @@ from lupai.envs.sets import NUM_SETS, PARTS, ROW_JOKERS
 
 Columns = dict[str, npt.NDArray[Any]]
 
-GOES_OUT: Final = 2000.0
-RUNS_OUT: Final = 1000.0
 _NEXT: Final = next_seat(SEATS)
 _MEMBERS: Final = members(SEATS).astype(bool)
-_PASS: Final = VERB_ID["pass"]
 _YIELD: Final = VERB_ID["yield"]
 _CLAIM: Final = VERB_ID["claim"]
 _SET_PARTS: Final = np.zeros((ACTIONS.size, 5), np.int64)  # rank, n, b, r, identity
@@ -91,25 +87,22 @@ class Trick:
         self.over_near = self.over * self.near[row, column]
         self.waits = rules.yield_ & (standing != NOBODY) & (state.circle == 1)
 
-    def terms(self, ids: npt.NDArray[np.int32], rows: I64) -> tuple[Columns, F32]:
-        """Terms by name, each ``[C]``, of legal id i at table ``rows[i]``, and what comes before
-        all weights, ``[C]``."""
-        first = np.zeros(len(ids), np.float32)
-        columns = {name: np.zeros(len(ids), np.float32) for name in TERMS}
+    def terms(self, ids: npt.NDArray[np.int32], rows: I64) -> Columns:
+        """Terms by name, each ``[C]``, of legal id i at table ``rows[i]``."""
+        columns: Columns = {name: np.zeros(len(ids), np.float32) for name in TERMS}
         sets = np.flatnonzero(ids >= SET)
         if sets.size:
-            some, first[sets] = self._of_sets(ids[sets], rows[sets])
-            for name, values in some.items():
+            for name, values in self._of_sets(ids[sets], rows[sets]).items():
                 columns[name][sets] = values
         rest = np.flatnonzero(ids < SET)
         if rest.size:
             for name, values in self._of_passing().items():
                 columns[name][rest] = values[rows[rest]]
-            verb = ids[rest]
-            first[rest] = np.where(verb == _YIELD, 2e-3, np.where(verb == _CLAIM, 1e-3, 0))
-        return columns, first
+            columns["yield"][rest] = ids[rest] == _YIELD
+            columns["claim"][rest] = ids[rest] == _CLAIM
+        return columns
 
-    def _of_sets(self, ids: npt.NDArray[np.int32], at: I64) -> tuple[Columns, F32]:
+    def _of_sets(self, ids: npt.NDArray[np.int32], at: I64) -> Columns:
         count, plan = self.count, self.plan
         rank, n, b, r, flag = _SET_PARTS[ids].T
         x = flag * self.rules.supreme
@@ -154,9 +147,9 @@ class Trick:
         }  # fmt: skip
         columns |= self._feeding(at, rank, n, b, r, x, size, count.to_answer[at])
         sure = count.sure(at, rank, n, b, r, x, self.rules.three_twos_beat_big)
-        runs = sure & plan.runs_out(at, rank, n, b, r, x)
-        first = np.where(size == count.my_size[at], GOES_OUT, RUNS_OUT * runs)
-        return columns, first.astype(np.float32)
+        columns["goes_out"] = size == count.my_size[at]
+        columns["runs_out"] = sure & plan.runs_out(at, rank, n, b, r, x)
+        return columns
 
     def _soft(self, at: I64, losers: F32, b: I64, r: I64, x: I64) -> F32:
         """Sets in need of help beyond the last and those that jokers help."""

@@ -19,54 +19,56 @@ SPAN: Final = 1.5  # sets in need of help over which the nearness of the own run
 # fmt: off
 _TABLE: Final = {
     #            qingdao, shiwei, weihai
-    "set": (-0.339, -0.339, -0.313),
-    "set_late": (0.213, 0.213, 0.444),
-    "set_few": (0.000, 0.000, 0.000),
-    "hold_few": (0.000, 0.000, 0.000),
-    "lead_hold": (0.000, 0.000, 0.000),
-    "lead_cards": (0.000, 0.000, 0.000),
-    "lead_weak": (0.000, 0.000, 0.000),
-    "lead_dump": (0.000, 0.000, 0.000),
-    "joker_foe": (0.000, 0.000, 0.000),
+    "set": (-0.085, -0.215, -0.248),
+    "set_late": (0.399, 0.108, 0.562),
+    "set_few": (-0.381, -0.078, -0.168),
+    "hold_few": (0.366, 0.510, -0.269),
+    "lead_hold": (0.127, 0.015, 0.033),
+    "lead_cards": (0.223, 0.167, 0.120),
+    "lead_weak": (-0.120, -0.071, -0.047),
+    "lead_dump": (0.173, 0.071, -0.135),
+    "joker_foe": (-0.014, 0.109, 0.090),
     "weak": (1.000, 1.000, 1.000),
-    "dump": (-0.571, -0.571, -0.501),
-    "cards": (-0.058, -0.058, -0.041),
-    "small": (-0.402, -0.402, -0.371),
-    "small_full": (-0.189, -0.189, 0.002),
-    "small_spare": (0.279, 0.279, 0.201),
-    "big": (-0.752, -0.752, -0.721),
-    "big_full": (-0.200, -0.200, 0.065),
-    "big_spare": (0.157, 0.157, 0.151),
-    "x": (-0.071, -0.902, -0.059),
-    "x_full": (-0.071, -0.200, -0.059),
-    "lead_small": (-0.116, -0.116, -0.347),
-    "lead_big": (-0.128, -0.128, -0.127),
-    "hold": (-0.066, -0.066, -0.286),
-    "hold_full": (0.224, 0.224, 0.423),
-    "hold_late": (0.536, 0.536, 0.699),
-    "hold_foe": (0.082, 0.082, 0.138),
-    "hold_friend": (-0.211, -0.211, -0.011),
-    "hold_weak": (0.051, 0.051, 0.050),
-    "to_friend": (-0.045, -0.045, -0.089),
-    "over": (0.126, 0.126, 0.042),
-    "over_near": (0.191, 0.191, -0.112),
-    "wait_small": (0.125, 0.125, 0.001),
-    "wait_big": (-0.133, -0.133, 0.008),
-    "wait_break": (-0.143, -0.143, -0.020),
-    "reveal": (-0.385, 0.000, -0.290),
-    "pass": (0.021, 0.021, 0.056),
-    "left_friend": (0.410, 0.410, 0.277),
-    "left_friend_near": (0.070, 0.070, 0.345),
-    "left_foe": (-0.361, -0.361, -0.266),
-    "left_foe_near": (-0.411, -0.411, -0.700),
-    "left_me": (0.324, 0.324, 0.214),
-    "left_late": (0.255, 0.255, 0.177),
-    "feed": (-0.500, -0.500, -0.178),
-    "feed_friend": (0.240, 0.240, 0.088),
+    "dump": (-0.680, -0.549, -0.548),
+    "cards": (-0.282, -0.204, -0.182),
+    "small": (-0.616, -0.471, -0.367),
+    "small_full": (0.053, 0.037, 0.009),
+    "small_spare": (0.326, 0.271, 0.323),
+    "big": (-0.919, -0.684, -0.632),
+    "big_full": (-0.116, -0.146, -0.124),
+    "big_spare": (-0.138, 0.352, 0.070),
+    "x": (-0.051, -1.106, -0.040),
+    "x_full": (-0.051, -0.323, -0.040),
+    "lead_small": (-0.097, -0.180, -0.237),
+    "lead_big": (-0.108, -0.126, -0.153),
+    "hold": (0.047, 0.010, -0.172),
+    "hold_full": (0.550, 0.120, 0.523),
+    "hold_late": (0.415, 0.451, 0.539),
+    "hold_foe": (0.123, -0.061, 0.211),
+    "hold_friend": (-0.221, -0.128, 0.131),
+    "hold_weak": (-0.197, 0.044, -0.190),
+    "to_friend": (-0.093, -0.006, -0.037),
+    "over": (-0.012, 0.065, -0.005),
+    "over_near": (0.391, 0.370, -0.144),
+    "wait_small": (0.279, 0.089, 0.001),
+    "wait_big": (-0.125, -0.094, 0.005),
+    "wait_break": (-0.003, -0.102, -0.013),
+    "reveal": (-0.655, 0.000, -0.207),
+    "pass": (-0.024, 0.001, -0.053),
+    "left_friend": (0.158, 0.120, 0.383),
+    "left_friend_near": (-0.042, -0.087, 0.432),
+    "left_foe": (-0.433, -0.460, -0.391),
+    "left_foe_near": (-0.500, -0.366, -0.945),
+    "left_me": (0.393, 0.414, 0.365),
+    "left_late": (0.292, 0.314, 0.314),
+    "feed": (-0.486, -0.669, -0.125),
+    "feed_friend": (0.163, 0.287, 0.148),
 }
 # fmt: on
+# These go before all others: to go out, then to go out surely, and never to pass but to yield.
+FIXED: Final = {"goes_out": 2000.0, "runs_out": 1000.0, "yield": 2e-3, "claim": 1e-3}
 PRESETS: Final = ("qingdao", "shiwei", "weihai")
-TERMS: Final = tuple(_TABLE)
+TERMS: Final = (*FIXED, *_TABLE)
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,6 @@ class Weights:
 
 
 WEIGHTS: Final = {
-    preset: Weights({name: row[i] for name, row in _TABLE.items()})
+    preset: Weights(FIXED | {name: row[i] for name, row in _TABLE.items()})
     for i, preset in enumerate(PRESETS)
 }

@@ -11,7 +11,7 @@ import pytest
 from lupai.agents.random_agent import RandomAgent
 from lupai.agents.tactical import TacticalAgent, heuristic
 from lupai.agents.tactical.counting import Count, _tails
-from lupai.agents.tactical.play import RUNS_OUT, Trick
+from lupai.agents.tactical.play import Trick
 from lupai.agents.tactical.weights import Wills
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import PHASE_PLAY
@@ -206,8 +206,7 @@ def test_who_surely_runs_out_does(rules):
         if tame.size:
             some = views.state.take(tame)
             trick = Trick(engine.rules, some, views.seats[tame], Wills(), heuristic)
-            _, first = trick.terms(actions[tame], np.arange(len(tame)))
-            runs = first >= RUNS_OUT / 2
+            runs = trick.terms(actions[tame], np.arange(len(tame)))["runs_out"] == 1
             sure[rows[tame[runs]]] = views.seats[tame[runs]]
             found += int(runs.sum())
     assert found > 10
