@@ -13,8 +13,20 @@ from lupai.agents.tactical.bidding import Bids
 # fmt: off
 # (question, role, answer): one, big, small, weak, sets, crown, rank
 _QINGDAO: Bids = {
+    ("grab", "any", "grab"): (81.46, 17, 15.45, -12.2, 1.54, -21.24, 0),
+    ("grab", "any", "decline"): (2.13, 1.18, 0.91, -0.57, 0.18, -0.83, 0),
+    ("call", "any", "cede"): (2.37, 0.86, 0.6, -0.4, -0.01, 0, 0),
+    ("call", "any", "call"): (3.73, 1.5, 1.22, -0.74, 0.15, 0, 1.46),
+    ("declare", "guard", "declare"): (4.86, 1.54, 1.08, -0.59, 0.05, 0, 0),
+    ("declare", "guard", "silent"): (2.58, 0.85, 0.47, -0.3, 0.03, 0, 0),
 }
 _SHIWEI: Bids = {
+    ("grab", "any", "grab"): (71.87, 18.97, 12.92, -7.8, -1.19, -21.94, 0),
+    ("grab", "any", "decline"): (1.65, 1.21, 0.77, -0.57, 0.2, -0.3, 0),
+    ("call", "any", "cede"): (-0.53, 0.57, 0.48, -0.25, 0.09, 0, 0),
+    ("call", "any", "call"): (4.67, 1.24, 0.97, -0.67, 0.21, 0, 0.97),
+    ("declare", "guard", "declare"): (4.08, 0.91, 0.77, -0.38, 0.01, 0, 0),
+    ("declare", "guard", "silent"): (1.3, 0.42, 0.37, -0.23, 0.12, 0, 0),
 }
 _WEIHAI: Bids = {
     ("solo", "any", "decline"): (1.79, 1.48, 1.02, -0.61, 0.12, 0.56, 0),
