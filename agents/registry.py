@@ -10,9 +10,14 @@ from typing import Final
 from lupai.agents.base import Agent
 from lupai.agents.greedy import GreedyAgent
 from lupai.agents.random_agent import RandomAgent
+from lupai.agents.tactical import TacticalAgent
 from lupai.envs.errors import LupaiError
 
-AGENTS: Final[dict[str, Callable[[], Agent]]] = {"random": RandomAgent, "greedy": GreedyAgent}
+AGENTS: Final[dict[str, Callable[[], Agent]]] = {
+    "random": RandomAgent,
+    "greedy": GreedyAgent,
+    "tactical": TacticalAgent,
+}
 
 
 class UnknownAgentError(LupaiError):
@@ -20,14 +25,14 @@ class UnknownAgentError(LupaiError):
 
 
 def load(name: str | os.PathLike[str], rules: str | None = None) -> Agent:
-    """An agent by name (``random``, ``greedy``) or by its run or agent folder.
+    """An agent by name (``random``, ``greedy``, ``tactical``) or by its run or agent folder.
 
     Names come first: a folder that is called ``random`` is ``./random``.
 
     Args:
         name: of the agent, or its folder.
-        rules: rules string it is wanted for. A trained agent of others is refused; ``random`` and
-            ``greedy`` play all.
+        rules: rules string it is wanted for. A trained agent of others is refused; those with
+            names play all.
 
     Raises:
         UnknownAgentError: neither; says which names there are. Or torch is not installed.

@@ -79,8 +79,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--players",
         default="random",
-        help="an agent for all seats, or one for each with commas between: random, greedy, or the "
-        "folder of a run (%(default)s)",
+        help="an agent for all seats, or one for each with commas between: random, greedy, "
+        "tactical, or the folder of a run (%(default)s)",
     )
     parser.add_argument("--hands", type=positive, default=1, help="how many (%(default)s)")
     parser.add_argument("--seed", default="0", help="of deals and agents (%(default)s)")

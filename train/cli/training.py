@@ -54,7 +54,9 @@ def add(commands: Any) -> None:
         description="Measure an agent against others.",
         epilog=EVALUATE_EXAMPLES,
     )
-    parser.add_argument("agent", metavar="AGENT", help="random, greedy, or the folder of a run")
+    parser.add_argument(
+        "agent", metavar="AGENT", help="random, greedy, tactical, or the folder of a run"
+    )
     parser.add_argument("--against", default="random", help="agents, commas between (%(default)s)")
     parser.add_argument("--hands", type=positive, default=1000, help="of each match (%(default)s)")
     parser.add_argument("--seed", default="1", help="of deals and agents (%(default)s)")

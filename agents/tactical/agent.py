@@ -1,0 +1,110 @@
+"""The agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lupai.agents.base import I32
+from lupai.agents.tactical import bidding
+from lupai.agents.tactical.beliefs import Belief, heuristic
+from lupai.agents.tactical.bids import BIDS
+from lupai.agents.tactical.counting import I64
+from lupai.agents.tactical.play import Trick
+from lupai.agents.tactical.weights import WEIGHTS, Weights
+from lupai.envs.baohuang.rules import Rules
+from lupai.envs.baohuang.state import PHASE_PLAY
+from lupai.envs.view import View, Views
+
+_STEPS = 4096.0  # prices are compared in steps of 1/4096
+
+
+class TacticalAgent:
+    """Plays by rules of thumb about sets, control and camps; draws nothing.
+
+    Args:
+        belief: who is guard; see :mod:`lupai.agents.tactical.beliefs`.
+        weights: constants of play; by preset when None.
+        bids: coefficients of bidding; by preset when None.
+        name: shown in tables.
+    """
+
+    def __init__(
+        self,
+        belief: Belief = heuristic,
+        weights: Weights | None = None,
+        bids: bidding.Bids | None = None,
+        name: str = "tactical",
+    ) -> None:
+        self.name = name
+        self._belief = belief
+        self._weights = weights
+        self._bids = bids
+
+    def reset(self, seed: int | None = None) -> None:
+        """Nothing to forget."""
+
+    def act(self, view: View) -> str:
+        """The best-priced legal move."""
+        ids = view.legal_ids
+        offsets = np.array([0, len(ids)])
+        me = np.array([view.seat], np.intp)
+        chosen = self.choose(view.engine.rules, view.state, me, ids, offsets)
+        return view.move_of(int(chosen[0]))
+
+    def act_batch(self, views: Views) -> I32:
+        """The best-priced legal moves ``[N]``."""
+        ids, offsets = views.legal.ids()
+        return self.choose(views.engine.rules, views.state, views.seats, ids, offsets)
+
+    def choose(
+        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
+    ) -> I32:
+        """Moves ``[N]`` from masked tables and their legal ids (ragged)."""
+        playing = state.phase == PHASE_PLAY
+        if playing.all():
+            return self._play(rules, state, me, ids, offsets)
+        if not playing.any():
+            return self._bid(rules, state, me, ids, offsets)
+        out = np.zeros(len(me), np.int32)
+        for some, how in ((playing, self._play), (~playing, self._bid)):
+            rows = np.flatnonzero(some)
+            keep = np.repeat(some, np.diff(offsets))
+            sizes = np.diff(offsets)[rows]
+            cut = np.concatenate([[0], np.cumsum(sizes)])
+            out[rows] = how(rules, state.take(rows), me[rows], ids[keep], cut)
+        return out
+
+    def _bid(
+        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
+    ) -> I32:
+        bids = BIDS[rules.preset] if self._bids is None else self._bids
+        return bidding.choose(rules, bids, state, me, ids, offsets)
+
+    def _play(
+        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
+    ) -> I32:
+        sizes = np.diff(offsets)
+        asked = np.flatnonzero(sizes > 1)  # a single legal move needs no price
+        if not asked.size:
+            return ids[offsets[:-1]]
+        rows = np.repeat(np.arange(len(me)), sizes)
+        if asked.size < len(me):
+            keep = (sizes > 1)[rows]
+            out = ids[offsets[:-1]].copy()
+            some = np.concatenate([[0], np.cumsum(sizes[asked])])
+            out[asked] = self._play(rules, state.take(asked), me[asked], ids[keep], some)
+            return out
+        weights = self._weights or WEIGHTS[rules.preset]
+        trick = Trick(rules, state, me, weights.wills, self._belief)
+        columns = trick.terms(ids, rows)
+        price = np.zeros(len(ids))
+        for name, weight in weights.terms.items():
+            price += weight * columns[name]
+        price = np.rint(price * _STEPS)  # so that the last bits of a float decide nothing
+        best = np.maximum.reduceat(price, offsets[:-1])
+        places = np.flatnonzero(price == best[rows])
+        first = np.unique(rows[places], return_index=True)[1]
+        return ids[places[first]]
