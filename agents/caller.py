@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.streams import mix
 from lupai.envs.actions import ACTIONS, VERB_ID
+from lupai.envs.deals import mix
 from lupai.envs.view import Views
 
 I64 = npt.NDArray[np.int64]

@@ -63,6 +63,7 @@ def seed_array(seeds: Any) -> U64:
 
 
 def mix(x: U64) -> U64:
+    """SplitMix64's finaliser."""
     x = (x ^ (x >> np.uint64(30))) * _MIX_1
     x = (x ^ (x >> np.uint64(27))) * _MIX_2
     return x ^ (x >> np.uint64(31))

@@ -133,7 +133,7 @@ def test_mix_is_splitmix64() -> None:
     ]  # fmt: skip
     assert [mix(1234567 + (i + 1) * G & M) for i in range(5)] == expected
     steps = np.uint64(1234567) + np.arange(1, 6, dtype=np.uint64) * np.uint64(G)
-    assert deals._mix(steps).tolist() == expected
+    assert deals.mix(steps).tolist() == expected
 
 
 @pytest.mark.parametrize("deck", [four_packs(), SMALL], ids=["216", "13"])
