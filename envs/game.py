@@ -32,6 +32,9 @@ class LegalMoves(Protocol):
     def dense(self) -> I8:
         """``[N, A]`` mask."""
 
+    def pick(self, draws: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+        """``[N]``: of n ids of a row the one at ``int(draw * n)``, for draws ``[N]`` in [0, 1)."""
+
     def contains(self, actions: Any) -> npt.NDArray[np.bool_]:
         """``[N]``: is the one id given per table legal."""
 

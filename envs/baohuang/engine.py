@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.envs import deals
-from lupai.envs.actions import ACTIONS, CALL, SET, VERB_ID, ActionLayout
-from lupai.envs.baohuang import hidden, notation, observation, play, render, roles, scoring, worlds
+from lupai.envs.actions import ACTIONS, CALL, SET, VERB_ID
+from lupai.envs.baohuang import hidden, notation, observation, play, roles, scoring, worlds
 from lupai.envs.baohuang.legal import Ints, Legal
 from lupai.envs.baohuang.rules import Rules, load_rules
 from lupai.envs.baohuang.state import (
@@ -40,6 +40,7 @@ from lupai.envs.baohuang.state import (
     every,
     rows,
 )
+from lupai.envs.baohuang.texts import Texts
 from lupai.envs.cards import (
     CODE_B_MARKED,
     CODE_R_MARKED,
@@ -56,7 +57,7 @@ from lupai.envs.layout import Layout
 from lupai.envs.seats import NOBODY
 
 if TYPE_CHECKING:
-    from lupai.envs.view import View
+    pass
 
 _DECLINE: Final = ACTIONS.offsets["verb"] + VERB_ID["decline"]
 _CEDE: Final = ACTIONS.offsets["verb"] + VERB_ID["cede"]
@@ -75,7 +76,7 @@ def _public_ids() -> npt.NDArray[np.int16]:
 _PUBLIC_ID: Final = _public_ids()  # what others see of each action: a secret call is a call
 
 
-class Engine:
+class Engine(Texts):
     """Rules engine for one set of options.
 
     Args:
@@ -88,7 +89,6 @@ class Engine:
     game: Final = "baohuang"
     seats: Final = SEATS
     phases: Final = PHASE_NAMES
-    actions: Final[ActionLayout] = ACTIONS
     observation_layout: Final[Layout] = observation.OBSERVATION
     state_layout: Final[Layout] = observation.STATE
 
@@ -331,71 +331,6 @@ class Engine:
     def copy_tables(self, state: State, n: int, tables: npt.ArrayLike | None = None) -> State:
         """``n`` independent copies of each of N tables, ``[N * n]``, those of a table in a row."""
         return state.take(np.repeat(self._tables(state, tables), n))
-
-    # --- text; the words are in notation.py and render.py ----------------------------------------
-
-    def legal_texts(self, state: State, table: int, legal: Legal | None = None) -> list[str]:
-        """Legal moves of a table as text, in the order of the ``lupai legal`` contract."""
-        ids, _ = (legal or self.legal(state, [table])).ids()
-        return notation.texts(state, table, ids, supreme=self.rules.supreme)
-
-    def move_text(self, state: State, table: int, action: int) -> str:
-        """Text of an action of the acting player of a table, sets suit-free."""
-        return self.actions.text(
-            action, notation.identity_rank(state, table), supreme=self.rules.supreme
-        )
-
-    def action_of(self, state: State, table: int, text: str) -> int:
-        """Action id of a move text for the acting player of a table.
-
-        Raises:
-            NotationError: unreadable.
-            IllegalMoveError: the star is not on the identity card.
-        """
-        return notation.action_of(state, table, text, supreme=self.rules.supreme)
-
-    def hand_texts(self, state: State, table: int, seat: int) -> list[str]:
-        """Cards of a seat, ascending; the still hidden identity card carries the star."""
-        return notation.hand_texts(state, table, seat)
-
-    def record_move(
-        self, state: State, table: int, action: int
-    ) -> tuple[str, str, npt.NDArray[np.int8]]:
-        """A legal move as a record has it and as others see it (both without the seat), and the
-        cards it takes, ``[54] int8``."""
-        text, cards = notation.move_with_cards(state, table, action, supreme=self.rules.supreme)
-        return text, notation.public_text(text), cards
-
-    def read_move(self, state: State, table: int, text: str) -> tuple[int, npt.NDArray[np.int8]]:
-        """Action id and cards ``[54] int8`` of a record's move text (without the seat).
-
-        Raises:
-            NotationError: unreadable.
-            IllegalMoveError: the cards make no set, or the star is on another card.
-        """
-        return notation.read_move(state, table, text, supreme=self.rules.supreme)
-
-    def holds(
-        self, state: State, actions: Ints, tables: npt.ArrayLike, cards: npt.NDArray[np.int8]
-    ) -> npt.NDArray[np.bool_]:
-        """``[N] bool``: whether the very cards ``[N, 54]`` of each ``play`` are held and make its
-        set; True for other moves."""
-        t = self._tables(state, tables)
-        return notation.hold(state, t, actions, cards, supreme=self.rules.supreme)
-
-    def explain_illegal(self, state: State, table: int, action: int) -> str:
-        """Message for an illegal action: seat, move, table in text, what would be legal."""
-        return notation.explain_illegal(
-            state, table, action, self.legal_texts(state, table), supreme=self.rules.supreme
-        )
-
-    def render(self, view: View) -> str:
-        """The table as a view's seat may see it, as text."""
-        return render.render_view(view)
-
-    def render_gods_eye(self, state: State) -> str:
-        """WARNING: a table of one with all hands and true roles, as text."""
-        return render.render_gods_eye(state, str(self.rules))
 
     # --- what is seen ----------------------------------------------------------------------------
 

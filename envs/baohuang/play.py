@@ -23,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.envs.actions import SET, SET_IDENTITY, VERB_ID
-from lupai.envs.baohuang.legal import Ints, Legal, one_play, play_moves, verb_mask
+from lupai.envs.baohuang.legal import Ints, Legal, verb_mask
+from lupai.envs.baohuang.moves import one_play, play_moves
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.scoring import solo_decided
 from lupai.envs.baohuang.state import COLUMN, I16, PHASE_OVER, SEATS, State, rows

@@ -9,7 +9,8 @@ import pytest
 
 from lupai.envs.actions import ACTIONS
 from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.legal import Legal, play_moves
+from lupai.envs.baohuang.legal import Legal
+from lupai.envs.baohuang.moves import play_moves
 from lupai.envs.baohuang.notation import move_with_cards, ordered_texts, read_move
 from lupai.envs.baohuang.play import trick_verbs
 from lupai.envs.baohuang.rules import load_rules

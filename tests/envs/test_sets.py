@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lupai.envs import seats, sets
-from lupai.envs.baohuang import legal
+from lupai.envs.baohuang import moves as generator
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.cards import RANK_B, RANK_LETTERS, RANK_R, RANKS
 from lupai.envs.errors import NotationError
@@ -58,11 +58,11 @@ def test_the_largest_lead() -> None:
     ranks = np.zeros((1, 15), np.int8)
     ranks[0, [0, 5, 12, RANK_B, RANK_R]] = (16, 15, 5, 4, 4)
     no_verb = np.zeros(1, np.uint32)
-    moves = legal.play_moves(ranks, np.array([-1]), np.array([-1]), no_verb, load_rules())
+    moves = generator.play_moves(ranks, np.array([-1]), np.array([-1]), no_verb, load_rules())
     ids, offsets = moves.ids()
     assert len(ids) == offsets[1] == moves.counts()[0] == 37 * 25 - 1 == 924
     ranks[0, 12] = 6  # not 44 cards: one more
-    moves = legal.play_moves(ranks, np.array([12]), np.array([-1]), no_verb, load_rules())
+    moves = generator.play_moves(ranks, np.array([12]), np.array([-1]), no_verb, load_rules())
     # unstarred as with five 2s; starred: 1..6 of them with any jokers
     assert moves.counts()[0] == 924 + 6 * 25
 
@@ -252,10 +252,10 @@ def test_answer_table() -> None:
 
 
 def test_small_words() -> None:
-    assert word([c for c in COMBO if c[0]]) == sets.COMBOS_WITH_B == legal._STAR_COMBOS[RANK_B]
-    assert word([c for c in COMBO if c[1]]) == sets.COMBOS_WITH_R == legal._STAR_COMBOS[RANK_R]
+    assert word([c for c in COMBO if c[0]]) == sets.COMBOS_WITH_B == generator._STAR_COMBOS[RANK_B]
+    assert word([c for c in COMBO if c[1]]) == sets.COMBOS_WITH_R == generator._STAR_COMBOS[RANK_R]
     assert word(COMBO) == sets.ALL_COMBOS == (1 << COMBOS) - 1
-    assert all(legal._STAR_COMBOS[rank] == sets.ALL_COMBOS for rank in range(len(RANKS)))
+    assert all(generator._STAR_COMBOS[rank] == sets.ALL_COMBOS for rank in range(len(RANKS)))
 
 
 @pytest.mark.parametrize("count", [5, 6])

@@ -18,7 +18,7 @@ T_ORACLE = "tests/envs/test_oracle_agreement.py"
 T_LEAKS = "tests/envs/test_leaks.py"
 T_OPTIONS = "tests/envs/test_oracle_agreement.py::test_option_combinations"
 T_SCORES = "tests/envs/test_scoring.py"
-LEGAL = "envs/baohuang/legal.py"
+MOVES = "envs/baohuang/moves.py"
 TABLES = "envs/baohuang/tables.py"
 ROLES = "envs/baohuang/roles.py"
 MARKS = "envs/baohuang/marks.py"
@@ -133,12 +133,12 @@ RULE_FAULTS = (
            "(emperor + 2) % SEATS", "(emperor + 1) % SEATS", T_OPTIONS),
     _fault("the lead of an open solo stays with R*", MARKS,
            "state.emperor[s] = seat\n", "state.emperor[s] = state.crown[s]\n", T_OPTIONS),
-    _fault("X also stands at its natural rank", LEGAL,
+    _fault("X also stands at its natural rank", MOVES,
            "_PLAIN], plain, plain, standing)", "_PLAIN], ranks, ranks, standing)",
            T_OPTIONS),
-    _fault("sixes leave in parts", LEGAL,
+    _fault("sixes leave in parts", MOVES,
            "legal.words[:, [unit_of(_SIX), unit_of(_SIX, flag=True)]] = 0", "pass", T_OPTIONS),
-    _fault("222 does not beat R", LEGAL,
+    _fault("222 does not beat R", MOVES,
            "big = standing == _SINGLE_R", "big = (standing == _SINGLE_R) & False", T_OPTIONS),
     _fault("a pass binds for one set under any option", PLAY,
            "if rules.pass_scope == \"trick\":", "if rules.pass_scope == \"hand\":", T_OPTIONS),
