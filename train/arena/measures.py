@@ -172,7 +172,7 @@ def _camps(ratios: _Ratios, hands: Hands, seats: Bools, camp: Bools, known: Bool
     """Hands won, drawn and lost with a seat in each camp."""
     result = np.sign(np.where(camp, hands.scores, 0).sum(axis=1))  # of the emperor's camp
     for name, members, sign in (("emperor", camp, 1), ("rebel", known & ~camp, -1)):
-        there = (seats & members).any(axis=1)
+        there: Bools = np.asarray((seats & members).any(axis=1), dtype=np.bool_)
         for word, wanted in (("won", sign), ("drawn", 0), ("lost", -sign)):
             such = np.equal(result, wanted)
             ratios.add(("camps", name, word), np.logical_and(there, such), there)

@@ -41,6 +41,7 @@ GROUPS: Final = (
     "training",
     "arena",
     "deals",
+    "leaderboard",
     "bench",
 )
 DEBUG: Final = "LUPAI_DEBUG"
