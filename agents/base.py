@@ -64,9 +64,9 @@ def ask(agent: Agent, views: Views, lanes: npt.NDArray[np.integer] | None = None
         IllegalMoveError, NotationError: ``act`` named a move that is not legal.
     """
     # not isinstance, which looks at a protocol's members one by one and takes as long as a move
-    if lanes is not None and hasattr(agent, "act_lanes"):
+    if lanes is not None and callable(getattr(agent, "act_lanes", None)):
         return cast(LaneAgent, agent).act_lanes(views, lanes)
-    if hasattr(agent, "act_batch"):
+    if callable(getattr(agent, "act_batch", None)):
         return np.asarray(cast(BatchAgent, agent).act_batch(views)).astype(np.int32)
     chosen = np.zeros(len(views), np.int32)
     for i, view in enumerate(views):

@@ -27,6 +27,7 @@ FORMAT: Final = "lupai-leaderboard/1"
 ANCHOR: Final = "random"
 KEPT: Final = ("format", "deals", "hands", "mean", "low", "high")
 LEAST_ERROR: Final = 0.02  # points; no match is taken to be more exact
+_SIDES: Final = ("player", "opponent")
 _Z: Final = 1.959964
 
 F64 = npt.NDArray[np.float64]
@@ -68,7 +69,8 @@ def add_result(folder: Path, result_file: Path) -> Path | None:
     try:
         entry = _entry(result, digest)
     except (KeyError, TypeError, AttributeError, StopIteration) as error:
-        raise ArenaError(f"{result_file}: a result with {error!r} missing or wrong") from None
+        why = f"{type(error).__name__}: {error}"
+        raise ArenaError(f"{result_file}: not a whole result ({why})") from None
     if not entry["matches"]:
         raise ArenaError(f"{result_file}: no match of format seat or camp, so nothing to compare")
     folder.mkdir(parents=True, exist_ok=True)
@@ -83,17 +85,25 @@ def add_result(folder: Path, result_file: Path) -> Path | None:
 
 
 def _entry(result: dict[str, Any], digest: str) -> dict[str, Any]:
-    names = {about["label"]: _identity(about) for about in result["agents"]}
+    count = len(result["players"])
+    names = [
+        {about["label"]: _identity(about) for about in agents}
+        for agents in (result["agents"][:count], result["agents"][count:])
+    ]
+    names[1] = names[0] | names[1]  # everybody against everybody is without opponents
     matches, seen = [], set()
     for m in result["matches"]:
-        pair = (m["player"], m["opponent"])
-        if m["format"] not in ("seat", "camp") or names[pair[0]] == names[pair[1]]:
+        if m["format"] not in ("seat", "camp"):
+            continue
+        pair = (names[0][m["player"]], names[1][m["opponent"]])
+        if pair[0] == pair[1]:
             continue
         if m["format"] == "camp":
-            if pair[::-1] in seen:  # everybody against everybody has it from both sides
+            labels = (m["player"], m["opponent"])
+            if labels[::-1] in seen and labels[0] != labels[1]:  # a round robin has both sides
                 continue
-            seen.add(pair)
-        here = {"player": names[pair[0]], "opponent": names[pair[1]]}
+            seen.add(labels)
+        here = dict(zip(_SIDES, pair, strict=True))
         matches.append(here | {key: m[key] for key in KEPT})
     return {
         "format": FORMAT,
@@ -162,9 +172,6 @@ def standings(entries: list[dict[str, Any]]) -> list[Standing]:
         )  # fmt: skip
         out.append(Standing(agent, value and value[0], low, high, seats, deals, files))
     return sorted(out, key=lambda s: (s.rating is None, -(s.rating or 0.0), s.agent))
-
-
-_SIDES: Final = ("player", "opponent")
 
 
 def _solve(agents: list[str], matches: list[dict[str, Any]]) -> dict[str, tuple[float, float]]:

@@ -110,6 +110,8 @@ def run_arena(
     about = [describe(agents[i], given[i]) for i in numbers]
     names = [info["name"] for info in about]
     labels = unique_labels(names[: len(mine)]) + unique_labels(names[len(mine) :])
+    if {"round_robin", "mixed"} & set(formats):  # a player may be an opponent there
+        labels = unique_labels(names)
     plan = Plan(
         pack, seed, tuple(info.get("source", "") for info in about), tuple(labels),
         tuple(matches), limit, strict, fallback, records is not None, deals_of_part,
