@@ -198,4 +198,7 @@ def test_full_disk(words):
 
 
 def test_every_group_adds_commands():
-    assert set(GROUPS) == {"legal", "records", "replay", "play", "rules", "training", "bench"}
+    assert set(GROUPS) == {
+        "legal", "records", "replay", "play", "rules", "training", "bench", "arena", "deals",
+        "leaderboard",
+    }  # fmt: skip
