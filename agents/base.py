@@ -8,7 +8,7 @@ so that what is played at one table does not depend on which others are played b
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -63,10 +63,11 @@ def ask(agent: Agent, views: Views, lanes: npt.NDArray[np.integer] | None = None
     Raises:
         IllegalMoveError, NotationError: ``act`` named a move that is not legal.
     """
-    if lanes is not None and isinstance(agent, LaneAgent):
-        return agent.act_lanes(views, lanes)
-    if isinstance(agent, BatchAgent):
-        return np.asarray(agent.act_batch(views)).astype(np.int32)
+    # not isinstance, which looks at a protocol's members one by one and takes as long as a move
+    if lanes is not None and callable(getattr(agent, "act_lanes", None)):
+        return cast(LaneAgent, agent).act_lanes(views, lanes)
+    if callable(getattr(agent, "act_batch", None)):
+        return np.asarray(cast(BatchAgent, agent).act_batch(views)).astype(np.int32)
     chosen = np.zeros(len(views), np.int32)
     for i, view in enumerate(views):
         move = agent.act(view)

@@ -1,11 +1,13 @@
-"""Agents by name, or by the folder of a training run."""
+"""Agents by name, by the folder of a training run, or by the class of a module."""
 
 from __future__ import annotations
 
+import importlib
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from lupai.agents.base import Agent
 from lupai.agents.greedy import GreedyAgent
@@ -21,30 +23,35 @@ AGENTS: Final[dict[str, Callable[[], Agent]]] = {
 
 
 class UnknownAgentError(LupaiError):
-    """No agent of that name, no run in that folder, or what it needs is not installed."""
+    """No agent of that name, folder or class, or what it needs is not installed."""
 
 
 def load(name: str | os.PathLike[str], rules: str | None = None) -> Agent:
-    """An agent by name (``random``, ``greedy``, ``tactical``) or by its run or agent folder.
+    """An agent by name (``random``, ``greedy``, ``tactical``), by its run or agent folder, or by its class.
 
-    Names come first: a folder that is called ``random`` is ``./random``.
+    Names come first: a folder that is called ``random`` is ``./random``. ``module:Class`` imports
+    the module, also from the current folder, which is put in front of Python's path, and calls the
+    class (or any function) without arguments; what is an agent already is taken as it is.
 
     Args:
-        name: of the agent, or its folder.
-        rules: rules string it is wanted for. A trained agent of others is refused; those with
-            names play all.
+        name: of the agent, its folder, or ``module:Class``.
+        rules: rules string it is wanted for. A trained agent of others is refused; agents that
+            come with lupai by name play all.
 
     Raises:
-        UnknownAgentError: neither; says which names there are. Or torch is not installed.
+        UnknownAgentError: neither; says which names there are, or what is wrong with the module.
+            Or torch is not installed.
         CheckpointError: the folder holds no agent, or one of another version or other rules.
     """
     text = os.fspath(name)
     if text in AGENTS:
         return AGENTS[text]()
     if not text or not Path(text).is_dir():
+        if ":" in text and not isinstance(name, os.PathLike):
+            return _from_module(text)
         raise UnknownAgentError(
             f"agent {text!r}: no such agent and no such folder; agents: {', '.join(AGENTS)}, or "
-            f"the folder of a run, such as runs/quick"
+            f"the folder of a run, such as runs/quick, or a class, such as my_module:MyAgent"
         )
     # More threads make single decisions slower, and many times so on a machine that is not idle.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -57,3 +64,49 @@ def load(name: str | os.PathLike[str], rules: str | None = None) -> Agent:
             f'agent {text!r}: a trained agent needs {error.name}; pip install "lupai[train]"'
         ) from None
     return load_agent(text, rules=rules)
+
+
+def _from_module(text: str) -> Agent:
+    """The agent ``module:Class``."""
+    module_name, _, attribute = text.partition(":")
+    if not all(part.isidentifier() for part in [*module_name.split("."), *attribute.split(".")]):
+        raise UnknownAgentError(
+            f"agent {text!r}: a class is named as module:Class, such as my_module:MyAgent"
+        )
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    importlib.invalidate_caches()  # the file may be younger than the last look into its folder
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and (module_name + ".").startswith(error.name + "."):
+            why = f"there is no module {error.name!r} in {here!r} or among the installed ones"
+        else:
+            why = f"module {module_name!r} needs {error.name!r}, which is not installed"
+        raise UnknownAgentError(f"agent {text!r}: {why}") from None
+    except Exception as error:
+        raise UnknownAgentError(
+            f"agent {text!r}: importing {module_name!r} failed: {type(error).__name__}: {error}"
+        ) from error
+    for part in attribute.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise UnknownAgentError(
+                f"agent {text!r}: module {module_name!r} has no {attribute!r}"
+            ) from None
+    if isinstance(found, type) or (callable(found) and not isinstance(found, Agent)):
+        try:
+            found = found()
+        except Exception as error:
+            raise UnknownAgentError(
+                f"agent {text!r}: {attribute}() failed: {type(error).__name__}: {error}"
+            ) from error
+    if not isinstance(found, Agent):
+        missing = [name for name in ("name", "reset", "act") if not hasattr(found, name)]
+        raise UnknownAgentError(
+            f"agent {text!r}: {attribute} makes no agent: it lacks {', '.join(missing)}; an agent "
+            f"has a name, reset(seed) and act(view)"
+        )
+    return found

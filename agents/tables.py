@@ -74,7 +74,7 @@ class LearnerTables:
         self.log: Log | None = None  # kept where an opponent reads histories; writing takes time
         self._played: list[int] = []  # at a table of one, for `text`
         self._written = 0
-        self._caller = NeutralCaller(0)
+        self._caller = NeutralCaller()
         self._play = engine.phases.index("play")
         self._rows = np.arange(count)
         self.seats = np.zeros(count, np.intp)
@@ -218,7 +218,11 @@ class LearnerTables:
                 return
             legal = self.engine.legal(state, rows)
             ids, offsets = legal.ids()
-            actions = self._caller.pick(ids, offsets, self.hands[rows], state.moves[rows])
+            seats, moves = state.actor[rows], state.moves[rows].astype(np.int64)
+            moves += state.redeals[rows].astype(np.int64) << 20  # a void deal is dealt anew
+            actions = self._caller.pick(
+                ids, offsets, seats, self.hands[rows], moves, self.engine.seats
+            )
             self._step(actions, rows, legal)
 
     def _advance(self, rows: Ints) -> None:

@@ -12,6 +12,7 @@ from tests.cli.running import COMMAND, process
 from tests.cli.running import lupai as run
 
 NAMES = ("legal", "record", "verify", "replay", "play", "rules", "train", "evaluate", "bench")
+NAMES += ("arena", "deals", "leaderboard")
 
 
 @pytest.mark.smoke
@@ -197,4 +198,7 @@ def test_full_disk(words):
 
 
 def test_every_group_adds_commands():
-    assert set(GROUPS) == {"legal", "records", "replay", "play", "rules", "training", "bench"}
+    assert set(GROUPS) == {
+        "legal", "records", "replay", "play", "rules", "training", "bench", "arena", "deals",
+        "leaderboard",
+    }  # fmt: skip

@@ -105,7 +105,7 @@ def test_every_command_with_rules_has_options():
     """One helper adds both and reads both."""
     commands = make_parser()._subparsers._group_actions[0].choices
     with_rules = {n for n, p in commands.items() if "--rules" in p._option_string_actions}
-    assert with_rules == {"legal", "record", "play", "evaluate", "bench"}
+    assert with_rules == {"legal", "record", "play", "evaluate", "arena", "bench"}
     assert all("--option" in commands[name]._option_string_actions for name in with_rules)
 
 

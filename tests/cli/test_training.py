@@ -15,9 +15,9 @@ def test_evaluate_needs_no_extra(tmp_path):
     assert (done.status, done.err) == (0, "")
     assert "seat          random" in done.out
     result = json.loads(path.read_text("utf-8"))
-    assert (result["seed"], result["rules"], result["agent"]["name"]) == (1, "qingdao", "greedy")
+    assert (result["seed"], result["rules"], result["players"]) == (1, "qingdao", ["greedy"])
     assert {m["opponent"] for m in result["matches"]} == {"random", "greedy"}
-    assert [p.name for p in tmp_path.iterdir()] == ["result.json"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["result.json", "result.timing.json"]
 
 
 def test_evaluate_to_standard_output_is_json_alone():
@@ -35,7 +35,8 @@ def test_evaluate_of_a_run_leaves_its_result_in_the_run_folder(tmp_path):
     done = lupai("evaluate", folder, "--format", "seat", "--hands", "10")
     assert done.status == 0, done.err
     result = json.loads((folder / "evaluation.json").read_text("utf-8"))
-    assert result["agent"]["name"] == "tiny"
+    assert result["players"] == ["tiny"]
+    assert result["agents"][0]["checkpoint"]["rules"] == "qingdao"
     assert done.out.endswith(f"result: {folder / 'evaluation.json'}\n")
 
 

@@ -1,6 +1,6 @@
 """The command ``lupai``: play, record, check, train and measure from the shell.
 
-Heavy imports happen inside the subcommands: everything but ``train``, and ``evaluate`` or ``play``
+Heavy imports happen inside the subcommands: everything but ``train``, and ``arena`` or ``play``
 with trained agents, works without torch and Ray.
 
 Exit status: 0 done; 1 faults were found in a file; 2 wrong usage or input; 130 interrupted.
@@ -27,11 +27,23 @@ EXAMPLES: Final = """examples:
   lupai rules weihai --diff qingdao
   lupai train qingdao_quick stop.minutes=10
   lupai evaluate runs/quick --against random,greedy
+  lupai arena --players greedy,random,runs/quick --format round_robin
 
 Each command has its own --help with more examples.
 """
 # Module of each group of commands, with a function add(commands) that adds their parsers.
-GROUPS: Final = ("legal", "records", "replay", "play", "rules", "training", "bench")
+GROUPS: Final = (
+    "legal",
+    "records",
+    "replay",
+    "play",
+    "rules",
+    "training",
+    "arena",
+    "deals",
+    "leaderboard",
+    "bench",
+)
 DEBUG: Final = "LUPAI_DEBUG"
 
 

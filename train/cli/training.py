@@ -1,17 +1,13 @@
-"""``lupai train`` and ``lupai evaluate``: the command line of lupai.train.trainer and evaluate."""
+"""``lupai train``: the command line of lupai.train.trainer."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Final
 
-from lupai.agents.registry import AGENTS
 from lupai.envs.errors import LupaiError
-from lupai.train.cli.common import UsageError, add_progress, add_rules, positive, read_rules
-from lupai.train.cli.records import read_seed
+from lupai.train.cli.common import UsageError
 
 TRAIN_EXAMPLES: Final = """examples:
   lupai train qingdao_quick                           a config that comes with lupai
@@ -20,14 +16,6 @@ TRAIN_EXAMPLES: Final = """examples:
   lupai train --resume runs/quick stop.minutes=60     go on with a run
 
 Ctrl-C saves a checkpoint and stops; --resume goes on from there. Needs the extra `train`.
-"""
-EVALUATE_EXAMPLES: Final = """examples:
-  lupai evaluate runs/quick --against random,greedy
-  lupai evaluate greedy --against random --hands 10000 -o greedy.json
-  lupai evaluate runs/quick --format seat --seed 3
-  lupai evaluate greedy --rules weihai --option doubling=false
-
-Scores are means per hand with 95 % intervals over deals, seats rotated.
 """
 
 
@@ -47,30 +35,6 @@ def add(commands: Any) -> None:
     how.add_argument("--resume", metavar="RUN", help="run folder to go on with, instead of CONFIG")
     how.add_argument("--replace", action="store_true", help="throw an old run of that name away")
     parser.set_defaults(run=run_train)
-
-    parser = commands.add_parser(
-        "evaluate",
-        help="measure an agent against others",
-        description="Measure an agent against others.",
-        epilog=EVALUATE_EXAMPLES,
-    )
-    parser.add_argument(
-        "agent", metavar="AGENT", help="random, greedy, tactical, or the folder of a run"
-    )
-    parser.add_argument("--against", default="random", help="agents, commas between (%(default)s)")
-    parser.add_argument("--hands", type=positive, default=1000, help="of each match (%(default)s)")
-    parser.add_argument("--seed", default="1", help="of deals and agents (%(default)s)")
-    add_rules(parser)
-    parser.add_argument(
-        "--format", help="seat, emperor_camp, rebel_camp, commas between (default: all)"
-    )
-    parser.add_argument(
-        "-o", "--out",
-        help="write the result there as JSON; - is standard output, and the table goes to standard "
-        "error (default for a run: evaluation.json in its folder; else none)",
-    )  # fmt: skip
-    add_progress(parser)
-    parser.set_defaults(run=run_evaluate)
 
 
 def need_extra() -> None:
@@ -106,35 +70,4 @@ def run_train(arguments: argparse.Namespace) -> int:
 
         folder = run(config, existing="replace" if arguments.replace else "refuse")
     print(f"run folder: {folder}\nmeasure it: lupai evaluate {folder}")
-    return 0
-
-
-def run_evaluate(arguments: argparse.Namespace) -> int:
-    """Measure."""
-    from lupai.train import evaluate
-
-    out = arguments.out
-    if out is None and Path(arguments.agent).is_dir() and arguments.agent not in AGENTS:
-        out = str(Path(arguments.agent) / "evaluation.json")
-    if out not in (None, "-") and not Path(out).resolve().parent.is_dir():
-        raise UsageError(f"{out}: its folder does not exist")
-    rules = str(read_rules(arguments.rules, arguments.option))
-    shown = sys.stderr.isatty() if arguments.progress is None else arguments.progress
-    result = evaluate.evaluate(
-        arguments.agent,
-        arguments.against.split(","),
-        formats=evaluate.FORMATS if arguments.format is None else arguments.format.split(","),
-        hands=arguments.hands,
-        seed=read_seed(arguments.seed),
-        rules=rules,
-        progress=sys.stderr if shown else None,
-    )
-    if out == "-":
-        print(evaluate.table(result), file=sys.stderr)
-        print(evaluate.to_json(result), end="")
-        return 0
-    print(evaluate.table(result))
-    if out is not None:
-        evaluate.write_json(Path(out), result)
-        print(f"result: {out}")
     return 0

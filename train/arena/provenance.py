@@ -1,0 +1,64 @@
+"""What a result needs so that somebody else can get it again: versions, commit, agents."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import lupai
+from lupai.agents.base import Agent
+
+__all__ = ["commit", "describe", "versions"]
+
+
+def versions() -> dict[str, Any]:
+    """Versions of what plays."""
+    found = {"lupai": lupai.__version__, "commit": commit()}
+    found |= {"python": platform.python_version(), "numpy": np.__version__}
+    torch = sys.modules.get("torch")
+    return found | ({"torch": str(torch.__version__)} if torch is not None else {})
+
+
+def commit() -> str | None:
+    """Commit of the checkout that lupai runs from, ``-dirty`` if files were changed since; None
+    where there is none."""
+    here = Path(__file__).resolve()
+    try:
+        # The folder of an installed package may lie in somebody else's repository.
+        _git(here.parent, "ls-files", "--error-unmatch", here.name)
+        head = _git(here.parent, "rev-parse", "HEAD")
+        changed = _git(here.parent, "status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return head + ("-dirty" if changed else "")
+
+
+def _git(folder: Path, *words: str) -> str:
+    done = subprocess.run(
+        ["git", *words], cwd=folder, capture_output=True, text=True, timeout=20, check=True
+    )
+    return done.stdout.strip()
+
+
+def describe(agent: Agent, source: Any) -> dict[str, Any]:
+    """Name, where it comes from, and what identifies it: its checkpoint's card, or the digest of
+    the file that its class stands in."""
+    info: dict[str, Any] = {"name": str(getattr(agent, "name", type(agent).__name__))}
+    if isinstance(source, str | os.PathLike):
+        info["source"] = os.fspath(source)
+        if ":" in info["source"]:
+            module = sys.modules.get(type(agent).__module__)
+            file = getattr(module, "__file__", None)
+            if file and Path(file).is_file():
+                info["module_sha256"] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    card = getattr(agent, "card", None)
+    if card is not None and hasattr(card, "to_json"):
+        info["checkpoint"] = card.to_json()
+    return info

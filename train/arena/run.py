@@ -1,0 +1,138 @@
+"""One match from its agents' names to its result."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import lupai.agents
+from lupai.agents.base import Agent
+from lupai.envs.deals import check_seed
+from lupai.train.arena.asking import Fallback
+from lupai.train.arena.hands import Hands
+from lupai.train.arena.packs import Pack, make_pack
+from lupai.train.arena.plans import ArenaError, make_matches
+from lupai.train.arena.provenance import describe
+from lupai.train.arena.results import build_result, timing
+from lupai.train.arena.work import Plan, WorkFolder, play_plan, unique_labels
+
+__all__ = ["Outcome", "finish", "run_arena"]
+
+AgentLike = str | os.PathLike[str] | Agent
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a match gave.
+
+    Attributes:
+        result: JSON values, the same for every run of the match.
+        timing: JSON values: how long it took.
+        hands: the hands of each match of ``plan``.
+        plan: what was played.
+    """
+
+    result: dict[str, Any]
+    timing: dict[str, Any]
+    hands: list[Hands]
+    plan: Plan
+
+
+def run_arena(
+    players: Sequence[AgentLike],
+    opponents: Sequence[AgentLike] = (),
+    *,
+    formats: Sequence[str] = ("seat", "camp"),
+    pack: Pack | None = None,
+    deals: int | None = None,
+    hands: int | None = None,
+    seed: int = 1,
+    rules: str = "qingdao",
+    limit: float | None = None,
+    strict: bool = False,
+    fallback: Fallback = "lowest",
+    jobs: int = 1,
+    deals_of_part: int | None = None,
+    work: Path | None = None,
+    records: Callable[[str], object] | None = None,
+    progress: TextIO | None = None,
+) -> Outcome:
+    """Play and measure.
+
+    Args:
+        players: agents that are measured: names, folders, ``module:Class``, or agents.
+        opponents: whom they meet in ``seat`` and ``camp``.
+        formats: see :mod:`lupai.train.arena.plans`.
+        pack: deals; None: episodes of ``seed`` under ``rules``.
+        deals: only so many of the pack; without a pack 1,000 if None.
+        hands: instead, about so many hands in each match.
+        seed: of the agents' draws.
+        rules: rules string, where there is no pack.
+        limit: seconds for a decision.
+        strict: whether the first fault of an agent ends the match.
+        fallback: who decides after a fault.
+        jobs: processes; the result does not depend on it.
+        deals_of_part: deals that are played together and kept together; it decides what agents
+            without lanes draw.
+        work: folder that keeps finished parts until the match is done, and goes on from them.
+        records: called with each hand as a record.
+        progress: where a progress bar goes; None: nowhere.
+
+    Raises:
+        ArenaError: a match that cannot be played, or in a strict match a fault.
+        PackError: fewer deals in the pack than are wanted.
+        LupaiError: an agent that cannot be loaded, or plays other rules.
+    """
+    from tqdm import tqdm
+
+    check_seed(seed)
+    begin = time.monotonic()
+    wanted = 1000 if deals is None and hands is None and pack is None else deals
+    if pack is None:
+        most = max(v for v in (wanted, hands, 1) if v is not None)
+        pack = make_pack(rules, most, seed)
+    count = pack.count if wanted is None else wanted
+    numbers = list(range(len(players) + len(opponents)))
+    mine, theirs = numbers[: len(players)], numbers[len(players) :]
+    matches = make_matches(formats, mine, theirs, count, hands)
+    if (most := max(match.deals for match in matches)) > pack.count:
+        raise ArenaError(f"pack {pack.name!r} has {pack.count:,} deals, not {most:,}")
+    # With more threads torch is many times slower as soon as another process runs beside it.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    given = [*players, *opponents]
+    agents = {i: _load(agent, pack.rules) for i, agent in enumerate(given)}
+    about = [describe(agents[i], given[i]) for i in numbers]
+    names = [info["name"] for info in about]
+    labels = unique_labels(names[: len(mine)]) + unique_labels(names[len(mine) :])
+    if {"round_robin", "mixed"} & set(formats):  # a player may be an opponent there
+        labels = unique_labels(names)
+    plan = Plan(
+        pack, seed, tuple(info.get("source", "") for info in about), tuple(labels),
+        tuple(matches), limit, strict, fallback, records is not None, deals_of_part,
+    )  # fmt: skip
+    folder = None if work is None else WorkFolder(work, plan, about)
+    # Objects at hand cannot be loaded by their source; the others are loaded where they play.
+    objects = {i: a for i, a in agents.items() if jobs == 1 or not about[i].get("source")}
+    total = sum(plan.hands_of(part) for part in plan.parts())
+    with tqdm(total=total, desc="playing", unit=" hands", file=progress or sys.stderr,
+              disable=progress is None, dynamic_ncols=True) as bar:  # fmt: skip
+        played = play_plan(
+            plan, jobs=jobs, work=folder, agents=objects, records=records, progress=bar.update
+        )  # fmt: skip
+    result = build_result(plan, list(formats), mine, theirs, about, played)
+    return Outcome(result, timing(plan, played, time.monotonic() - begin), played, plan)
+
+
+def _load(agent: AgentLike, rules: str) -> Agent:
+    return lupai.agents.load(agent, rules) if isinstance(agent, str | os.PathLike) else agent
+
+
+def finish(work: Path) -> None:
+    """Remove the folder of a match whose result is written."""
+    shutil.rmtree(work, ignore_errors=True)
