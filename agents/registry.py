@@ -27,7 +27,7 @@ class UnknownAgentError(LupaiError):
 
 
 def load(name: str | os.PathLike[str], rules: str | None = None) -> Agent:
-    """An agent by name (``random``, ``greedy``, ``tactical``), by its run or agent folder, or by its class.
+    """An agent by name (such as ``random``), by its run or agent folder, or by its class.
 
     Names come first: a folder that is called ``random`` is ``./random``. ``module:Class`` imports
     the module, also from the current folder, which is put in front of Python's path, and calls the
