@@ -14,6 +14,7 @@ from lupai.envs.cards import NATURAL_RANKS, NUM_KINDS, NUM_RANKS, RANK_OF_KIND
 from lupai.envs.seats import NOBODY
 from lupai.envs.sets import COMBOS, NUM_SETS, SET_SIZE
 from tests.agents.greedy_by_id import by_id
+from tests.agents.positions import position_of
 from tests.oracle.random_play import random_rules
 
 RULES = (
@@ -106,6 +107,18 @@ def test_the_same_moves_with_any_cards_against_any_set(rules, count):
         if rows.size:
             seen.update(compare(engine, state, rows).tolist())
     assert len(seen) > 40
+
+
+@pytest.mark.parametrize("star", ["", "*"])
+@pytest.mark.parametrize("rules", ["qingdao", "shiwei"])
+def test_a_large_hand_that_goes_out_as_an_answer(rules, star):
+    """It hangs its jokers although it is early."""
+    hand = " ".join(["4s"] * 3 + ["4h"] * 3 + ["4c"] * 4 + ["4d" + star, "B"])
+    engine = Engine(rules)
+    state = position_of(engine, hand, "3" * 12).state
+    (action,) = compare(engine, state, np.zeros(1, np.intp))
+    engine.step(state, [action])
+    assert state.sizes[0, 0] == 0
 
 
 @pytest.mark.soak
