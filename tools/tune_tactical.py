@@ -107,6 +107,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=2000)
     parser.add_argument("--step", type=float, default=0.15, help="first step, in Fisher's norm")
     parser.add_argument("--last", type=float, default=0.03, help="last step")
+    parser.add_argument("--sharpness", type=float, default=20, help="weight of a weak set at first")
     parser.add_argument("--start", type=Path, help="JSON of weights to begin with")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
@@ -116,6 +117,7 @@ def main() -> None:
     begun = WEIGHTS[engine.rules.preset]
     terms = json.loads(args.start.read_text()) if args.start else begun.terms
     theta = np.array([terms.get(name, 0.0) for name in NAMES])
+    theta *= args.sharpness / abs(theta[NAMES.index("weak")])
     rng = np.random.default_rng(args.seed)
     mean, metric, steps = np.zeros(len(NAMES)), np.zeros((len(NAMES),) * 2), 0
     total = args.hands // args.batch
@@ -130,9 +132,14 @@ def main() -> None:
         way = np.linalg.solve(damped, mean / steps)
         size = np.sqrt(way @ damped @ way)
         theta = theta + way / size * (args.step * (args.last / args.step) ** (step / total))
-        now = {name: round(float(v), 3) for name, v in zip(NAMES, theta, strict=True)}
+        unit = abs(theta[NAMES.index("weak")])
+        now = {name: round(float(v / unit), 3) for name, v in zip(NAMES, theta, strict=True)}
         args.out.write_text(json.dumps(now))
-        print(step, f"{time.process_time() - clock:.0f} s, slope {size:.4f}", flush=True)
+        print(
+            step,
+            f"{time.process_time() - clock:.0f} s, slope {size:.4f}, weak {unit:.1f}",
+            flush=True,
+        )
         if (step + 1) % args.check == 0 or step + 1 == total:
             agent = TacticalAgent(weights=Weights(FIXED | now, begun.wills))
             formats = ("emperor_camp", "rebel_camp")

@@ -27,6 +27,7 @@ Bools = npt.NDArray[np.bool_]
 OTHERS: Final = SEATS - 1
 SIZES: Final = 10  # sets of 9 and more count as one size, which nobody is expected to beat
 _LEVELS: Final = 64  # shares of the unseen cards that one player may hold, in steps of 1/64
+_FULL: Final = {"called_card": 216 / SEATS, "marks": 165 / SEATS}
 _MEMBERS: Final = members(SEATS).astype(bool)
 _RELATIVE: Final = (np.arange(SEATS)[:, None] + np.arange(1, SEATS)) % SEATS
 
@@ -69,7 +70,7 @@ class Count:
         jokers: ``[N]`` unseen jokers, 特画 among them; ``bigs``: those that beat a small joker.
         can: ``[N, 4, 14, SIZES]`` chance that each can beat so many naturals of a rank with
             naturals alone; of the last row (jokers alone) none.
-        start: cards of a full hand.
+        start: cards of a full hand; with small decks hands are never full.
     """
 
     def __init__(self, rules: Rules, state: Any, me: npt.NDArray[np.intp]) -> None:
@@ -97,7 +98,7 @@ class Count:
         self.level = np.rint(self.share * _LEVELS).astype(np.intp)
         self.bigs = self.unseen[:, RANK_R] + self.unseen_x
         self.jokers = self.bigs + self.unseen[:, RANK_B]
-        self.start = len(rules.cards) / SEATS
+        self.start = _FULL[rules.roles_by]
         # of those who may answer now, and in later tricks
         self.largest = np.where(self.to_answer, self.sizes, 0).max(axis=1)
         self.largest_later = np.where(self.alive, self.sizes, 0).max(axis=1)

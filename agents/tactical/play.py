@@ -23,8 +23,9 @@ Terms of a set (0 for a pass), counted in sets, cards or chances:
 
 Terms of a pass (0 for a set): ``pass``; ``yield`` and ``claim`` where it is one; ``left_friend``,
 ``left_foe`` the chance that the standing set wins, and who then leads, ``*_near`` as he is about to
-go out; ``left_me``, ``left_late`` if that is the player (接风). Terms of both: ``to_friend``, a
-friend beats the set; ``feed``, ``feed_friend``: an opponent (a friend) goes out by answering.
+go out, ``*_last`` with hardly a card left; ``left_me``, ``left_late`` if that is the player (接风).
+Terms of both: ``to_friend``, a friend beats the set; ``feed``, ``feed_friend``: an opponent (a
+friend) goes out by answering.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ import numpy.typing as npt
 from lupai.agents.tactical.beliefs import Belief, friends
 from lupai.agents.tactical.counting import F32, I64, SIZES, Bools, Count
 from lupai.agents.tactical.planning import Plan
-from lupai.agents.tactical.weights import FEW, NEAR, SPAN, TERMS, Wills
+from lupai.agents.tactical.weights import FEW, LAST, NEAR, SPAN, TERMS, Wills
 from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import SEATS
@@ -176,8 +177,9 @@ class Trick:
         state, count = self.state, self.count
         standing = state.standing.astype(np.int64)
         names = (
-            "pass", "left_friend", "left_friend_near", "left_foe", "left_foe_near", "left_me",
-            "left_late", "to_friend", "feed", "feed_friend",
+            "pass", "left_friend", "left_friend_near", "left_friend_last", "left_foe",
+            "left_foe_near", "left_foe_last", "left_me", "left_late", "to_friend", "feed",
+            "feed_friend",
         )  # fmt: skip
         out: Columns = {name: np.zeros(len(self.me), np.float32) for name in names}
         i = np.flatnonzero(standing >= 0)
@@ -200,11 +202,13 @@ class Trick:
         friend = np.where(mine, 0, self.friend[i, column])
         foe = np.where(mine, 0, 1 - self.friend[i, column])
         near = self.near[i, column]
+        last = np.exp((1 - count.sizes[i, column]) / LAST)
         none = np.zeros(len(i), np.int64)
         soft = self._soft(i, self.plan.losers[i], none, none, none)
         values: Columns = {
             "pass": np.ones(len(i)),
             "left_friend": stands * friend, "left_friend_near": stands * friend * near,
+            "left_friend_last": stands * friend * last, "left_foe_last": stands * foe * last,
             "left_foe": stands * foe, "left_foe_near": stands * foe * near,
             "left_me": stands * mine,
             "to_friend": (beat * self.friend[i]).sum(axis=1) * (1 - stands),

@@ -73,7 +73,8 @@ def test_the_guard_leaves_the_emperors_set_alone():
         "9s 9s 9s R* Ks Jh", "3s 4s 5s 6s 7s 8s", "9s As Ah 3c 4c 5c", "3d 4d 5d 6d 7d 8d",
         "3h 4h 5h 6h 7h 8h",
     )  # fmt: skip
-    play(engine, state, "0 play 9s 9s 9s", *(f"{i} pass" for i in range(1, 5)))
+    for cards in ("9s 9s 9s", "R"):
+        play(engine, state, f"0 play {cards}", *(f"{i} pass" for i in range(1, 5)))
     play(engine, state, "0 play Ks", "1 pass")
     assert asked(engine, state) == "yield"
 
