@@ -10,7 +10,7 @@ import os
 import pickle
 import signal
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -39,7 +39,7 @@ def run_jobs(
     parts: Iterable[Part],
     jobs: int = 1,
     progress: Callable[[Part], object] | None = None,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Apply a function to every part; the results in the order of the parts.
 
     What is yielded and raised is the same for every number of processes: an error of a part, or of
@@ -70,7 +70,7 @@ def run_jobs(
     return _there(function, parts, jobs, progress)
 
 
-def _here(function: Any, parts: Iterable[Any], progress: Any) -> Iterator[Any]:
+def _here(function: Any, parts: Iterable[Any], progress: Any) -> Generator[Any, None, None]:
     for part in parts:
         result = function(part)
         if progress is not None:
@@ -78,7 +78,9 @@ def _here(function: Any, parts: Iterable[Any], progress: Any) -> Iterator[Any]:
         yield result
 
 
-def _there(function: Any, parts: Iterable[Any], jobs: int, progress: Any) -> Iterator[Any]:
+def _there(
+    function: Any, parts: Iterable[Any], jobs: int, progress: Any
+) -> Generator[Any, None, None]:
     packed = pickle.dumps(function)
     source = iter(parts)
     more = True  # parts may be left in the source
