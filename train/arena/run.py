@@ -120,7 +120,8 @@ def run_arena(
     # Objects at hand cannot be loaded by their source; the others are loaded where they play.
     objects = {i: a for i, a in agents.items() if jobs == 1 or not about[i].get("source")}
     total = sum(plan.hands_of(part) for part in plan.parts())
-    with tqdm(total=total, desc="playing", unit=" hands", file=progress or sys.stderr,
+    done = sum(plan.hands_of(p) for p in plan.parts() if folder is not None and folder.has(p))
+    with tqdm(total=total, initial=done, desc="playing", unit=" hands", file=progress or sys.stderr,
               disable=progress is None, dynamic_ncols=True) as bar:  # fmt: skip
         played = play_plan(
             plan, jobs=jobs, work=folder, agents=objects, records=records, progress=bar.update

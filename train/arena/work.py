@@ -232,19 +232,16 @@ def play_plan(
     here = jobs == 1 or len(missing) < 2
     player = Player(plan, folder, agents, progress if here else None)
     told = None
-    if progress is not None:
-        done = sum(plan.hands_of(part) for part in parts) - sum(map(plan.hands_of, missing))
-        progress(done)
-        if not here:
-            tell = progress
+    if progress is not None and not here:
+        tell = progress
 
-            def told(part: Part) -> None:
-                tell(plan.hands_of(part))
+        def told(part: Part) -> None:
+            tell(plan.hands_of(part))
 
     found: list[list[Hands]] = [[] for _ in plan.matches]
     todo = set(missing)
     results = run_jobs(player, missing, 1 if here else jobs, told)
-    with closing(results):  # type: ignore[type-var]
+    with closing(results):
         for part in parts:
             hands = next(results) if part in todo else None
             if hands is None:

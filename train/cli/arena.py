@@ -42,7 +42,7 @@ EVALUATE_EXAMPLES: Final = """examples:
 Scores are means per hand with 95 % intervals over deals, seats rotated. The same as `lupai arena
 --strict` with formats seat, emperor_camp, rebel_camp; that command has more options.
 """
-PLAYERS: Final = "random, greedy, the folder of a run, or a class such as my_module:MyAgent"
+PLAYERS: Final = f"{', '.join(AGENTS)}, the folder of a run, or a class such as my_module:MyAgent"
 
 
 def add(commands: Any) -> None:
