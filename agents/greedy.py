@@ -30,7 +30,7 @@ from lupai.envs.actions import CALL, SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.state import PHASE_PLAY
 from lupai.envs.cards import NUM_KINDS, RANK_B, RANK_OF_KIND, RANK_R
 from lupai.envs.game import Game
-from lupai.envs.sets import COMBOS, MAX_NATURALS, ROW_JOKERS, set_id
+from lupai.envs.sets import ALL_COMBOS, COMBOS, MAX_NATURALS, ROW_JOKERS, ROWS, set_id
 from lupai.envs.view import View, Views
 
 LATE: Final = 10  # from this hand size on jokers are hung; 0, 5, 20 and 44 score less against it
@@ -39,6 +39,7 @@ I64 = npt.NDArray[np.int64]
 
 _PASS: Final = VERB_ID["pass"]
 _DEAR: Final = 1 << 30  # more than any price
+_PLAIN: Final = slice(1, 1 + ROW_JOKERS)  # of legal.words: ranks, without the identity card
 
 
 def _early_order(lowest: bool) -> I64:
@@ -111,9 +112,10 @@ class GreedyAgent:
 
 def _before_play(legal: Any, supreme: bool) -> I32:
     verbs = (legal.verbs[:, None] >> np.arange(len(VERB_ID), dtype=np.uint32)) & 1
-    solo = legal.calls == 2  # open and secret
+    calls = np.zeros((len(verbs), NUM_KINDS), np.int8) if legal.calls is None else legal.calls
+    solo = calls == 2  # open and secret
     order = _EARLY_ORDER[supreme]
-    possible = np.concatenate([verbs == 1, legal.calls == 1, solo, solo], axis=1)[:, order]
+    possible = np.concatenate([verbs == 1, calls == 1, solo, solo], axis=1)[:, order]
     chosen: I32 = order[possible.argmax(axis=1)].astype(np.int32)
     return chosen
 
@@ -130,11 +132,11 @@ def _in_trick(state: Any, legal: Any, t: I64, supreme: bool) -> I32:
 
     # Without jokers and identity card, which is bit 0 of a word: as leader the lowest rank; as
     # answer the lowest that is used up, else the lowest.
-    plain = (legal.combos[:, 0, :ROW_JOKERS] & 1).astype(np.bool_)
+    plain = (legal.words[:, _PLAIN] & 1).astype(np.bool_)
     used_up = plain & ((count == size[:, None]) | lead[:, None])
     rank = np.concatenate([used_up, plain], axis=1).argmax(axis=1) % ROW_JOKERS
     found = plain[row, rank]
-    n = np.where(lead, legal.held[row, 0, rank], size)
+    n = np.where(lead, legal.held[row, 1 + rank], size)
     ids = SET + rank * (MAX_NATURALS * COMBOS) + (n - 1) * COMBOS
     chosen = np.where(found, ids, _PASS).astype(np.int32)
 
@@ -152,8 +154,8 @@ def _in_trick(state: Any, legal: Any, t: I64, supreme: bool) -> I32:
         place, move = _cheapest(legal.take(others), count[others], spends[others])
         chosen[others[place]] = move
 
-    beside = legal.extra >= 0  # without jokers, or the whole hand
-    if beside.any():
+    if legal.extra is not None:  # without jokers, or the whole hand
+        beside = legal.extra >= 0
         first = np.where(beside[:, 0], legal.extra[:, 0], legal.extra[:, 1])
         chosen = np.where(beside.any(axis=1), first, chosen)
     return chosen
@@ -169,16 +171,18 @@ def _cheapest(
         count: ``[N, 13]`` cards held by rank.
         spends: ``[N]``: jokers may be in it.
     """
-    at, flag, rank = np.nonzero(legal.combos)  # of each word the best joker part is enough
-    word = legal.combos[at, flag, rank]
+    at, row = np.nonzero(legal.words[:, 1:])  # of each word the best joker part is enough
+    flag, rank = np.divmod(row, ROWS)
+    word = legal.words[at, 1 + row]
+    alone = rank == ROW_JOKERS  # bit i is combo i + 1, the last one no joker
+    word = np.where(alone, (word << 1 & ALL_COMBOS) | word >> (COMBOS - 1), word)
     low, high = word & ((1 << _LOW_BITS) - 1), word >> _LOW_BITS
     combo = _BY_WORTH[np.minimum(_BEST_LOW[low], _BEST_HIGH[high])]
     x = flag * legal.flag_cards
     lead = legal.size[at] == 0
-    n = np.where(lead, legal.held[at, flag, rank], legal.size[at] - combo // 5 - combo % 5 - x)
-    natural = rank < ROW_JOKERS
-    n = np.where(natural, n, 0)
-    left = np.where(natural, count[at, np.minimum(rank, ROW_JOKERS - 1)] - n, 0)
+    n = np.where(lead, legal.held[at, 1 + row], legal.size[at] - combo // 5 - combo % 5 - x)
+    n[alone] = 0
+    left = np.where(alone, 0, count[at, np.minimum(rank, ROW_JOKERS - 1)] - n)
     jokers = _WORTH[combo] + 3 * x
     breaks = (left > 0) & ~lead
     price = (((jokers * 2 + flag) * 2 + breaks) * 16 + rank) * 32 + left

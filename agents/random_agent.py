@@ -56,7 +56,5 @@ class RandomAgent:
 
 
 def _pick(legal: Any, draws: npt.NDArray[np.float64]) -> I32:
-    ids, offsets = legal.ids()
-    place = (draws * np.diff(offsets)).astype(np.int64)
-    chosen: I32 = ids[offsets[:-1] + place]
+    chosen: I32 = legal.pick(draws).astype(np.int32, copy=False)
     return chosen

@@ -12,13 +12,14 @@ from typing import Any, Final
 from lupai.agents.base import Agent
 from lupai.agents.greedy import GreedyAgent
 from lupai.agents.random_agent import RandomAgent
-from lupai.agents.tactical import TacticalAgent
+from lupai.agents.tactical import TacticalAgent, grounded
 from lupai.envs.errors import LupaiError
 
 AGENTS: Final[dict[str, Callable[[], Agent]]] = {
     "random": RandomAgent,
     "greedy": GreedyAgent,
     "tactical": TacticalAgent,
+    "bayes": lambda: TacticalAgent(belief=grounded, name="bayes"),
 }
 
 

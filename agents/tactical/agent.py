@@ -51,15 +51,15 @@ class TacticalAgent:
         ids = view.legal_ids
         offsets = np.array([0, len(ids)])
         me = np.array([view.seat], np.intp)
-        chosen = self.choose(view.engine.rules, view.state, me, ids, offsets)
+        chosen = self.best(view.engine.rules, view.state, me, ids, offsets)
         return view.move_of(int(chosen[0]))
 
     def act_batch(self, views: Views) -> I32:
         """The best-priced legal moves ``[N]``."""
         ids, offsets = views.legal.ids()
-        return self.choose(views.engine.rules, views.state, views.seats, ids, offsets)
+        return self.best(views.engine.rules, views.state, views.seats, ids, offsets)
 
-    def choose(
+    def best(
         self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
     ) -> I32:
         """Moves ``[N]`` from masked tables and their legal ids (ragged)."""

@@ -2,7 +2,8 @@
 
 A belief is a function of rules, masked state and viewers that gives chances ``[N, S + 1]``: seat
 j is guard; last, nobody is (the emperor is secretly alone). It is asked only where the viewer
-does not know. :func:`heuristic` is the default; a better one can be given to the agent.
+does not know. :func:`heuristic` is the default of ``tactical``, :func:`grounded` the one of
+``bayes``; another can be given to the agent.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import SEATS, Said, Solo
+from lupai.envs.baohuang.worlds import guard_chances
 from lupai.envs.seats import NOBODY
 
 F64 = npt.NDArray[np.float64]
@@ -38,6 +40,12 @@ def heuristic(rules: Rules, state: Any, viewers: npt.NDArray[np.intp]) -> F64:
     rest = np.where(total > 0, rest, 1.0)
     shares = weight / np.maximum(total, 1) * (1 - rest)
     return np.concatenate([shares, rest], axis=1)
+
+
+def grounded(rules: Rules, state: Any, viewers: npt.NDArray[np.intp]) -> F64:
+    """All deals that are consistent with the record are equally likely; nothing is guessed from
+    how somebody plays."""
+    return guard_chances(state, viewers, rules)
 
 
 def friends(

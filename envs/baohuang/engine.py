@@ -409,6 +409,18 @@ class Engine(Texts):
         masked = hidden.mask_hidden(state, t, viewer)
         return worlds.determinize(masked, viewer, int(n), rng, self.rules)
 
+    def guard_chances(
+        self, state: State, seats: npt.ArrayLike, tables: npt.ArrayLike | None = None
+    ) -> npt.NDArray[np.float64]:
+        """``[N, S + 1]`` chance of each seat to be guard, last that the emperor is secretly alone,
+        for what seats ``[N]`` (-1: a spectator) know, all consistent deals equally likely.
+
+        See :func:`lupai.envs.baohuang.worlds.guard_chances`.
+        """
+        t = self._tables(state, tables)
+        viewer = self._viewers(seats, t, NOBODY)
+        return worlds.guard_chances(hidden.mask_hidden(state, t, viewer), viewer, self.rules)
+
     def consistent(
         self,
         state: State,

@@ -48,6 +48,7 @@ from lupai.envs.seats import NOBODY
 I8 = npt.NDArray[np.int8]
 I64 = npt.NDArray[np.int64]
 CHUNK: Final = 2048  # worlds that are drawn at once
+SAMPLE: Final = 1024  # worlds drawn where no formula gives a chance
 MAX_DRAWS: Final = 1 << 22  # without a single world that fits
 _SLOTS: Final = 64  # a power of two above the kinds
 _PAD: Final = 63  # stands for no place
@@ -110,10 +111,46 @@ def consistent(
     return fits
 
 
+def guard_chances(
+    masked: State, viewer: Ints, rules: Rules, worlds: int = SAMPLE
+) -> npt.NDArray[np.float64]:
+    """``[N, S + 1]`` chance that each seat is guard, last that the emperor is secretly alone, if
+    all consistent deals are equally likely; zeros before there is an emperor.
+
+    Exact, by the number of ways; only where a forced call or the suit of an added card tells
+    something of the unseen cards it is the share among ``worlds`` drawn ones, the same ones at
+    every call.
+
+    Args:
+        masked, viewer: as for :func:`determinize`.
+        worlds: see above.
+    """
+    n = len(masked)
+    proofs = evidence.gather(masked, viewer, rules)
+    plan = _Plan(proofs)
+    emperor = masked.emperor.astype(np.intp)
+    chances = np.zeros((n, SEATS + 1))
+    known = np.flatnonzero((proofs.secret == NOBODY) & (emperor != NOBODY))
+    guard = masked.guard[known].astype(np.intp)
+    chances[known, np.where(guard == NOBODY, SEATS, guard)] = 1
+    open_ = np.flatnonzero((proofs.secret != NOBODY) & (emperor != NOBODY))
+    chances[open_, :SEATS] = plan.weight[open_] / plan.weight[open_].sum(axis=1, keepdims=True)
+    for table in open_[plan.asked[open_] | (plan.suited[open_] >= 0)].tolist():
+        rng = np.random.default_rng(0)  # for each table: beside others the answer is the same
+        drawn = determinize(masked.take([table]), viewer[[table]], worlds, rng, rules)
+        holder = np.where(drawn.guard == NOBODY, drawn.emperor, drawn.guard).astype(np.intp)
+        chances[table, :SEATS] = np.bincount(holder, minlength=SEATS) / worlds
+    chances[open_, SEATS] = chances[open_, emperor[open_]]
+    chances[open_, emperor[open_]] = 0
+    return chances
+
+
 class _Plan:
     """Evidence of N tables made ready for drawing.
 
     Attributes:
+        weight: ``[N, S]`` ways to lay the cards with the secret one at each seat, up to a factor;
+            what is left to chance (suits of added cards, a forced call) not looked at.
         cum, last: ``[N, S]`` running sums of the weights of the seats for the secret card, and the
             last seat ``[N]`` that has one.
         first: ``[N, S]`` tier from which on a seat takes cards.
@@ -181,6 +218,7 @@ class _Plan:
         higher = takes & (np.arange(TOP + 1) < own)[:, None]
         weight = np.where(higher, left[:, None], 1.0).prod(axis=2)
         weight *= proofs.room * (proofs.may_hold & (position <= own))
+        self.weight = weight
         self.cum = np.cumsum(weight, axis=1)
         self.last = SEATS - 1 - (weight[:, ::-1] > 0).argmax(axis=1)
 

@@ -57,6 +57,7 @@ def check_worlds(party: Party, viewer: int, guesses: list[Guess], seed: int) -> 
 
     possible = np.flatnonzero(weight)
     chance = weight[possible] / weight.sum()
+    check_chances(engine, state, viewer, hands[possible], marked[possible], chance)
     number = {key(hands[i], marked[i]): place for place, i in enumerate(possible)}
     n = int(min(60_000, max(500, 25 / chance.min())))
     worlds = engine.determinize(state, viewer, n, np.random.default_rng(seed))
@@ -75,6 +76,23 @@ def check_worlds(party: Party, viewer: int, guesses: list[Guess], seed: int) -> 
     chi = ((seen - expected) ** 2 / expected).sum()
     # Wilson and Hilferty: the cube root of chi²/k is nearly normal
     return float(((chi / k) ** (1 / 3) - (1 - 2 / (9 * k))) / (2 / (9 * k)) ** 0.5)
+
+
+def check_chances(
+    engine: Engine, state: State, viewer: int, hands: np.ndarray, marked: np.ndarray,
+    chance: np.ndarray,
+) -> None:  # fmt: skip
+    """The chance of each seat to be guard is the sum over all the worlds."""
+    told = engine.guard_chances(state, viewer)[0]
+    if state.emperor[0] < 0:
+        assert not told.any()
+        return
+    looks = engine.mask_hidden(state.take([0] * len(hands)), viewer)
+    worlds = engine.fill_hidden(looks, viewer, hands, marked)
+    guard = np.where(worlds.guard < 0, 5, worlds.guard)
+    true = np.bincount(guard, weights=chance, minlength=6)
+    drawn = (state.said[0] >> Said.SKIPPED_FORCED_CALL & 1).any() or (state.added[0] >= 0).any()
+    assert np.abs(told - true).max() < (0.09 if drawn else 1e-9), (told, true)
 
 
 def proofs(state: State, story: Story, viewer: int, guesses: list[Guess]) -> list[str]:
