@@ -275,7 +275,7 @@ def test_a_lead_with_more_than_860_sets_is_complete() -> None:
     hand = np.zeros((1, 15), np.int8)
     hand[0, :13] = 3
     hand[0, 13:] = 4
-    from lupai.envs.baohuang.legal import play_moves
+    from lupai.envs.baohuang.moves import play_moves
 
     nobody, no_verb = np.array([-1]), np.zeros(1, np.uint32)
     legal = play_moves(hand, nobody, nobody, no_verb, load_rules())
