@@ -14,8 +14,9 @@ from functools import cached_property
 from statistics import median
 from typing import Any, Final
 
+from lupai.agents.registry import AGENTS
 from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.rules import Rules
+from lupai.envs.baohuang.rules import Rules, load_rules
 from lupai.envs.errors import LupaiError
 from lupai.train.bench import peers
 from lupai.train.bench.loops import (
@@ -23,6 +24,7 @@ from lupai.train.bench.loops import (
     Tables,
     aec_loop,
     bytes_per_table,
+    rollout_loop,
     staggered,
     vector,
     vector_loop,
@@ -85,7 +87,7 @@ class Case:
 
 
 def _engine(settings: Settings) -> Loop:
-    return Tables(settings.engine, staggered(settings.engine, settings.tables)).loop()
+    return Tables(settings.engine, staggered(settings.engine, settings.tables)).loop(listed=False)
 
 
 def _masked(settings: Settings) -> Loop:
@@ -111,6 +113,13 @@ def _memory(settings: Settings) -> Loop:
     return lambda _limit: size
 
 
+def _rollouts(preset: str, name: str) -> Callable[[Settings], Loop]:
+    def make(settings: Settings) -> Loop:
+        return rollout_loop(load_rules(preset), settings.tables, AGENTS[name]())
+
+    return make
+
+
 _DECISIONS: Final = "decisions/s"
 _OBSERVED: Final = "observation + dense mask"
 CASES: Final[list[Case]] = [
@@ -121,6 +130,14 @@ CASES: Final[list[Case]] = [
     Case(_OBSERVED, _DECISIONS, _masked, peers.RLCARD, 40),
     Case("AEC env() loop", "turns/s", _aec, peers.TICTACTOE, 1.0),
     Case("memory of a table", "bytes", _memory, target=4096, at_most=True),
+    *(
+        Case(
+            f"rollouts of {name}, {preset}", "hands/s", _rollouts(preset, name),
+            target=800 if (preset, name) == ("qingdao", "random") else None,
+        )
+        for name in ("random", "greedy")
+        for preset in ("qingdao", "shiwei", "weihai")
+    ),
     # last: what jax leaves in memory and in threads disturbs no other row
     Case(
         f"{_OBSERVED}, B={peers.PGX_BATCH}", _DECISIONS, _masked_as_pgx, peers.PGX, 3,

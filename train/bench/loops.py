@@ -49,8 +49,13 @@ class Tables:
         self._rng = np.random.default_rng(seed)
         self._episodes = np.zeros(len(state), np.int64)
 
-    def step(self, extra: Extra = "", tables: Any = None) -> None:
-        """One decision at every table, or at some, and what else a player would ask for."""
+    def step(self, extra: Extra = "", tables: Any = None, *, listed: bool = True) -> None:
+        """One decision at every table, or at some, and what else a player would ask for.
+
+        Args:
+            listed: all legal ids are written out and one is chosen; otherwise it is chosen from
+                the engine's compact form.
+        """
         engine, state = self.engine, self.state
         legal = engine.legal(state) if tables is None else engine.legal(state, tables)
         if extra == "observation":
@@ -60,8 +65,10 @@ class Tables:
                 whole = len(state) <= MASK_SLICE
                 rows = np.arange(start, min(start + MASK_SLICE, len(state)))
                 (legal if whole else legal.take(rows)).dense()
-        ids, offsets = legal.ids()
-        actions = pick(ids, offsets, self._rng)
+        if listed:
+            actions = pick(*legal.ids(), self._rng)
+        else:
+            actions = legal.pick(self._rng.random(len(legal)))
         engine.step(state, actions, tables, legal=legal)
         self.decisions += len(actions)
         over = np.flatnonzero(state.over)
@@ -70,13 +77,13 @@ class Tables:
             self._episodes[over] += 1
             state.put(over, engine.reset(over, self._episodes[over]))
 
-    def loop(self, extra: Extra = "") -> Loop:
+    def loop(self, extra: Extra = "", *, listed: bool = True) -> Loop:
         """Decisions per second."""
 
         def measure(limit: float) -> float:
             before, start = self.decisions, time.perf_counter()
             while True:
-                self.step(extra)
+                self.step(extra, listed=listed)
                 if (spent := time.perf_counter() - start) >= limit:
                     return (self.decisions - before) / spent
 
@@ -114,7 +121,7 @@ def vector(rules: Rules, tables: int, seed: int = 0) -> Any:
 
 
 def vector_loop(env: Any, mask: bool, seed: int = 0) -> Loop:
-    """Decisions per second of a vector environment: observation, ragged ids, maybe the mask."""
+    """Decisions per second of a vector environment: observation, and the mask or ragged ids."""
     rng = np.random.default_rng(seed)
 
     def measure(limit: float) -> float:
@@ -122,11 +129,33 @@ def vector_loop(env: Any, mask: bool, seed: int = 0) -> Loop:
         while True:
             if mask:
                 env.action_mask()
-            ids, offsets = env.legal_ids()
-            env.step(pick(ids, offsets, rng))
+                actions = env.legal.pick(rng.random(env.num_envs))
+            else:
+                actions = pick(*env.legal_ids(), rng)
+            env.step(actions)
             steps += 1
             if (spent := time.perf_counter() - start) >= limit:
                 return steps * env.num_envs / spent
+
+    return measure
+
+
+def rollout_loop(rules: Rules, tables: int, agent: Any) -> Loop:
+    """Whole hands per second, from the deal to the scores, the same agent in all seats."""
+    from lupai.agents.rollout import rollout
+
+    engine, played = Engine(rules), 0
+
+    def measure(limit: float) -> float:
+        nonlocal played
+        hands, start = 0, time.perf_counter()
+        while True:
+            lanes = np.arange(played, played + tables)
+            rollout(agent, engine.reset(lanes), engine, lanes=lanes, inplace=True)
+            played += tables
+            hands += tables
+            if (spent := time.perf_counter() - start) >= limit:
+                return hands / spent
 
     return measure
 
