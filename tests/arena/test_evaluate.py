@@ -40,7 +40,7 @@ def test_equal_seeds_give_equal_results_and_others_not():
 
 def test_how_many_tables_advance_together_does_not_matter(monkeypatch):
     whole = ev.evaluate("random", ["greedy"], hands=15, seed=4, rules=SMALL)["matches"]
-    monkeypatch.setattr("lupai.train.arena.work.HANDS_OF_PART", 7)
+    monkeypatch.setattr("lupai.train.arena.run.HANDS_OF_PART", 7)
     assert ev.evaluate("random", ["greedy"], hands=15, seed=4, rules=SMALL)["matches"] == whole
 
 

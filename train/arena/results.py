@@ -71,6 +71,7 @@ def build_result(
         "limit": plan.limit,
         "strict": plan.strict,
         "fallback": plan.fallback,
+        "hands_of_part": plan.hands_of_part,
         "deals_of_part": plan.deals_of_part,
         "statistics": {
             "unit": "deal", "interval": CONFIDENCE, "method": "bootstrap over deals, BCa",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import lupai.agents
-from lupai.agents.base import Agent
+from lupai.agents.base import Agent, BatchAgent
 from lupai.envs.deals import check_seed
 from lupai.train.arena.asking import Fallback
 from lupai.train.arena.hands import Hands
@@ -20,7 +20,14 @@ from lupai.train.arena.packs import Pack, make_pack
 from lupai.train.arena.plans import ArenaError, make_matches
 from lupai.train.arena.provenance import describe
 from lupai.train.arena.results import build_result, timing
-from lupai.train.arena.work import Plan, WorkFolder, play_plan, unique_labels
+from lupai.train.arena.work import (
+    HANDS_OF_PART,
+    HANDS_OF_SLOW_PART,
+    Plan,
+    WorkFolder,
+    play_plan,
+    unique_labels,
+)
 
 __all__ = ["Outcome", "finish", "run_arena"]
 
@@ -112,9 +119,11 @@ def run_arena(
     labels = unique_labels(names[: len(mine)]) + unique_labels(names[len(mine) :])
     if {"round_robin", "mixed"} & set(formats):  # a player may be an opponent there
         labels = unique_labels(names)
+    batches = all(isinstance(agent, BatchAgent) for agent in agents.values())
     plan = Plan(
         pack, seed, tuple(info.get("source", "") for info in about), tuple(labels),
-        tuple(matches), limit, strict, fallback, records is not None, deals_of_part,
+        tuple(matches), limit, strict, fallback, records is not None,
+        HANDS_OF_PART if batches else HANDS_OF_SLOW_PART, deals_of_part,
     )  # fmt: skip
     folder = None if work is None else WorkFolder(work, plan, about)
     # Objects at hand cannot be loaded by their source; the others are loaded where they play.

@@ -28,9 +28,10 @@ from lupai.train.arena.plans import ArenaError, Match
 from lupai.train.arena.play import play_deals
 from lupai.train.jobs import run_jobs
 
-__all__ = ["Part", "Plan", "WorkFolder", "play_plan"]
+__all__ = ["HANDS_OF_PART", "HANDS_OF_SLOW_PART", "Part", "Plan", "WorkFolder", "play_plan"]
 
-HANDS_OF_PART: Final = 500
+HANDS_OF_PART: Final = 2000  # numpy wants many tables at once
+HANDS_OF_SLOW_PART: Final = 200  # where an agent is asked view by view
 AGENTS_KEY: Final = 0x6172656E  # streams of the agents, apart from the deals'
 
 
@@ -55,7 +56,8 @@ class Plan:
         matches: who plays whom.
         limit, strict, fallback: see :mod:`lupai.train.arena.asking`.
         records: whether the hands are kept as records.
-        deals_of_part: how many deals are a part; None: about 500 hands.
+        hands_of_part: about how many hands are a part.
+        deals_of_part: instead, how many deals.
     """
 
     pack: Pack
@@ -67,13 +69,14 @@ class Plan:
     strict: bool = False
     fallback: Fallback = "lowest"
     records: bool = False
+    hands_of_part: int = HANDS_OF_PART
     deals_of_part: int | None = None
 
     def parts(self, seats: int = 5) -> list[Part]:
         """All parts in order."""
         out: list[Part] = []
         for number, match in enumerate(self.matches):
-            size = self.deals_of_part or max(1, HANDS_OF_PART // match.rotations(seats))
+            size = self.deals_of_part or max(1, self.hands_of_part // match.rotations(seats))
             starts = range(0, match.deals, size)
             out += [Part(number, start, min(start + size, match.deals)) for start in starts]
         return out

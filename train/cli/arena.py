@@ -78,7 +78,8 @@ def add(commands: Any) -> None:
     parser.add_argument("--jobs", type=positive, default=1, help="processes (%(default)s)")
     parser.add_argument(
         "--deals-per-part", type=positive, metavar="N",
-        help="deals that Ctrl-C can lose; fewer for slow agents (about 500 hands)",
+        help="deals that are kept together when finished (about 2000 hands; 200 for agents "
+        "without batches)",
     )  # fmt: skip
     parser.add_argument(
         "-o", "--out", help="result as JSON; - is standard output (and the table goes to stderr)"
