@@ -58,7 +58,12 @@ def main() -> None:
     full = TacticalAgent(name="all")
     variants = {
         name: TacticalAgent(
-            weights=Weights({t: 0.0 if t in terms else v for t, v in whole.terms.items()}),
+            weights=Weights(
+                *(
+                    {t: 0.0 if t in terms else v for t, v in some.items()}
+                    for some in (whole.terms, whole.alone)
+                )
+            ),
             name=name,
         )
         for name, terms in RULES.items()

@@ -24,7 +24,7 @@ from lupai.agents.tactical.play import Trick
 from lupai.agents.tactical.weights import FIXED, TERMS, WEIGHTS
 from lupai.envs.actions import SET
 from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.state import PHASE_PLAY
+from lupai.envs.baohuang.state import PHASE_OVER, PHASE_PLAY
 from lupai.envs.view import Views
 from lupai.train.evaluate import NeutralCaller, evaluate
 
@@ -58,15 +58,24 @@ def drawn(trick, ids, offsets, theta, rng):
     return ids[place], score
 
 
-def play(engine, seeds, theta, wills, rng, caller_seed):
-    """Play each deal several times; gradient ``[K]``, Fisher ``[K, K]``, decisions."""
+def play(engine, seeds, theta, wills, rng, caller_seed, alone):
+    """Play each deal several times; gradient ``[K]``, Fisher ``[K, K]``, decisions.
+
+    With ``alone`` tactical bids, hands with a guard are left, and so is a hand in which one is out.
+    """
+    bidder = TacticalAgent()
+    left = np.zeros(len(seeds) * COPIES, bool)
     deals = np.repeat(np.arange(len(seeds)), COPIES)
     state = engine.reset(seeds[deals])
     caller, greedy = NeutralCaller(caller_seed), GreedyAgent()
     mode = rng.choice(3, size=len(seeds), p=(0.6, 0.2, 0.2))[deals]
     sums = np.zeros((len(deals), 5, len(NAMES)), np.float32)
     fisher, count = np.zeros((len(NAMES), len(NAMES))), 0
-    while (rows := np.flatnonzero(~state.over)).size:
+    while True:
+        if alone:
+            left |= (state.phase == PHASE_PLAY) & ((state.solo == 0) | (state.out_count > 0))
+        if not (rows := np.flatnonzero(~state.over & ~left)).size:
+            break
         actor = state.actor[rows].astype(np.intp)
         camp = (actor == state.emperor[rows]) | (actor == state.guard[rows])
         early = state.phase[rows] != PHASE_PLAY
@@ -77,7 +86,9 @@ def play(engine, seeds, theta, wills, rng, caller_seed):
             if not at.size:
                 continue
             views = Views(engine, state, actor[at], rows[at])
-            if who == 0:
+            if who == 0 and alone:
+                actions[at] = bidder.act_batch(views)
+            elif who == 0:
                 actions[at] = caller.choose(views, deals[rows[at]], state.moves[rows[at]])
             elif who == 1:
                 actions[at] = greedy.act_batch(views)
@@ -88,6 +99,8 @@ def play(engine, seeds, theta, wills, rng, caller_seed):
                 fisher += score.T @ score
                 count += len(at)
         engine.step(state, actions, rows)
+    if alone:  # whoever is out first decides
+        state.phase[state.out_count > 0] = PHASE_OVER
     scores = engine.scores(state)
     every = np.arange(len(deals))
     seats = np.arange(5)
@@ -107,6 +120,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=2000)
     parser.add_argument("--step", type=float, default=0.15, help="first step, in Fisher's norm")
     parser.add_argument("--last", type=float, default=0.03, help="last step")
+    parser.add_argument("--alone", action="store_true", help="the weights of an emperor alone")
     parser.add_argument("--sharpness", type=float, default=20, help="weight of a weak set at first")
     parser.add_argument("--start", type=Path, help="JSON of weights to begin with")
     parser.add_argument("--out", type=Path, required=True)
@@ -115,7 +129,11 @@ def main() -> None:
     args = parser.parse_args()
     engine = Engine(args.rules)
     begun = WEIGHTS[engine.rules.preset]
-    terms = json.loads(args.start.read_text()) if args.start else begun.terms
+    terms = (
+        json.loads(args.start.read_text())
+        if args.start
+        else (begun.alone if args.alone else begun.terms)
+    )
     theta = np.array([terms.get(name, 0.0) for name in NAMES])
     theta *= args.sharpness / abs(theta[NAMES.index("weak")])
     rng = np.random.default_rng(args.seed)
@@ -124,7 +142,7 @@ def main() -> None:
     clock = time.process_time()
     for step in range(total):
         seeds = rng.integers(0, 2**63, args.batch // COPIES).astype(np.uint64)
-        slope, fisher, count = play(engine, seeds, theta, begun.wills, rng, step)
+        slope, fisher, count = play(engine, seeds, theta, begun.wills, rng, step, args.alone)
         mean = 0.8 * mean + slope / count
         metric = 0.8 * metric + fisher / count
         steps = 0.8 * steps + 1
@@ -141,10 +159,11 @@ def main() -> None:
             flush=True,
         )
         if (step + 1) % args.check == 0 or step + 1 == total:
-            agent = TacticalAgent(weights=Weights(FIXED | now, begun.wills))
-            formats = ("emperor_camp", "rebel_camp")
+            terms, solo = (begun.terms, FIXED | now) if args.alone else (FIXED | now, begun.alone)
+            agent = TacticalAgent(weights=Weights(terms, solo, begun.wills))
             others = ["greedy", TacticalAgent(weights=begun, name="before")]
-            result = evaluate(agent, others, formats=formats, hands=500, rules=args.rules)
+            formats = ("seat",) if args.alone else ("emperor_camp", "rebel_camp")
+            result = evaluate(agent, others, formats=formats, hands=600, rules=args.rules)
             for m in result["matches"]:
                 print(f"  {m['format']:<13}{m['opponent']:<10}{m['mean']:+.2f} ±"
                       f"{m['high'] - m['mean']:.2f}")  # fmt: skip

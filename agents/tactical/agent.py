@@ -15,7 +15,7 @@ from lupai.agents.tactical.counting import I64
 from lupai.agents.tactical.play import Trick
 from lupai.agents.tactical.weights import WEIGHTS, Weights
 from lupai.envs.baohuang.rules import Rules
-from lupai.envs.baohuang.state import PHASE_PLAY
+from lupai.envs.baohuang.state import PHASE_PLAY, Solo
 from lupai.envs.view import View, Views
 
 _STEPS = 4096.0  # prices are compared in steps of 1/4096
@@ -101,8 +101,9 @@ class TacticalAgent:
         trick = Trick(rules, state, me, weights.wills, self._belief)
         columns = trick.terms(ids, rows)
         price = np.zeros(len(ids))
+        alone = (state.solo != Solo.NONE)[rows]  # as far as the player knows
         for name, weight in weights.terms.items():
-            price += weight * columns[name]
+            price += np.where(alone, weights.alone[name], weight) * columns[name]
         price = np.rint(price * _STEPS)  # so that the last bits of a float decide nothing
         best = np.maximum.reduceat(price, offsets[:-1])
         places = np.flatnonzero(price == best[rows])

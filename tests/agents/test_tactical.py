@@ -178,8 +178,9 @@ def test_sure_sets_are_those_that_no_hand_can_beat(rules):
     assert seen[False, False] < 0.03 * seen.total()
 
 
-@pytest.mark.parametrize("rules", ["qingdao", "shiwei", "weihai", "qingdao;pass_scope=trick",
-                                   "qingdao;three_twos_beat_big=true"])  # fmt: skip
+@pytest.mark.parametrize(
+    "rules", ["shiwei", "weihai", "qingdao;pass_scope=trick;three_twos_beat_big=true"]
+)
 def test_who_surely_runs_out_does(rules):
     """Once tactical sees a sure way out nobody else plays before it is out."""
     engine, other, found = Engine(rules), RandomAgent(3), 0
@@ -235,7 +236,8 @@ def moves_in_two_worlds(rng, rules, every, count):
                 now = world.hand
                 count["worlds"] += now.hands != story.hand.hands
                 count["roles"] += (story.hand.guard, story.hand.solo) != (now.guard, now.solo)
-        best = rng.random() < 0.5 and AGENT.act(env.view(f"player_{viewer}"))
+        view = env.view(f"player_{viewer}")
+        best = view.phase == "play" and rng.random() < 0.5 and AGENT.act(view)
         env.step(env.action_of(best or choose(env.legal_moves(), rng)))
         if env._moves:
             story.tell(env._moves[-1])
@@ -245,10 +247,12 @@ def moves_in_two_worlds(rng, rules, every, count):
 def test_moves_do_not_depend_on_what_is_hidden(table):
     rng, rules, count = random.Random(5), TABLES[table], Counter()
     moves_in_two_worlds(rng, rules, 40, count)
-    for _ in range(25):
+    for _ in range(100):
         moves_in_two_worlds(rng, with_small_deck(rng, rules), 3, count)
-    assert count["worlds"] > 100
-    assert count["roles"] > 10
+        if count["worlds"] > 100 and count["roles"] > 10:
+            break
+    else:
+        pytest.fail(f"too few other worlds: {count}")
 
 
 @pytest.mark.soak
@@ -280,7 +284,7 @@ def test_beliefs_are_chances(rules):
 @pytest.mark.slow
 @pytest.mark.parametrize("rules", ["qingdao", "shiwei", "weihai"])
 def test_beats_greedy(rules):
-    result = evaluate("tactical", ["greedy"], rules=rules, hands=250)
+    result = evaluate("tactical", ["greedy"], rules=rules, hands=120)
     means = {match["format"]: match["mean"] for match in result["matches"]}
     assert means["camp"] > 1.0
     assert means["seat"] > 0.0
