@@ -12,6 +12,7 @@ from typing import Any, Final
 from lupai.agents.base import Agent
 from lupai.agents.greedy import GreedyAgent
 from lupai.agents.random_agent import RandomAgent
+from lupai.agents.search import Options, SearchAgent
 from lupai.agents.tactical import TacticalAgent, grounded
 from lupai.envs.errors import LupaiError
 
@@ -20,6 +21,7 @@ AGENTS: Final[dict[str, Callable[[], Agent]]] = {
     "greedy": GreedyAgent,
     "tactical": TacticalAgent,
     "bayes": lambda: TacticalAgent(belief=grounded, name="bayes"),
+    "search": SearchAgent,
 }
 
 
@@ -32,7 +34,8 @@ def load(name: str | os.PathLike[str], rules: str | None = None) -> Agent:
 
     Names come first: a folder that is called ``random`` is ``./random``. ``module:Class`` imports
     the module, also from the current folder, which is put in front of Python's path, and calls the
-    class (or any function) without arguments; what is an agent already is taken as it is.
+    class (or any function) without arguments; what is an agent already is taken as it is. Options
+    of ``search`` follow it: ``search:simulations=256+method=tree``.
 
     Args:
         name: of the agent, its folder, or ``module:Class``.
@@ -42,11 +45,14 @@ def load(name: str | os.PathLike[str], rules: str | None = None) -> Agent:
     Raises:
         UnknownAgentError: neither; says which names there are, or what is wrong with the module.
             Or torch is not installed.
+        SearchError: an unknown option of ``search``, or a value that it cannot have.
         CheckpointError: the folder holds no agent, or one of another version or other rules.
     """
     text = os.fspath(name)
     if text in AGENTS:
         return AGENTS[text]()
+    if text.startswith("search:") and "=" in text:
+        return SearchAgent(Options.parse(text.removeprefix("search:")))
     if not text or not Path(text).is_dir():
         if ":" in text and not isinstance(name, os.PathLike):
             return _from_module(text)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from lupai.envs.deals import mix
 
 AGENT_KEY: Final = 0x6C7570  # tag of agents' streams; another tag would move every record
-_SEATS, _OWN, _LANES, _LEARNER = range(4)  # what a stream is for: second word of the spawn key
+_SEATS, _OWN, _LANES, _LEARNER, _DECISIONS = range(5)  # second word of the spawn key
 _GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
 
 U64 = npt.NDArray[np.uint64]
@@ -35,6 +35,15 @@ def agent_seed(seed: int, seat: int) -> int:
 def own_generator(seed: int) -> np.random.Generator:
     """Generator for an agent's draws one after another."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(AGENT_KEY, _OWN)))
+
+
+def decision_generator(seed: int, lane: int, redeals: int, moves: int) -> np.random.Generator:
+    """Generator for all draws of one decision: after ``moves`` moves of the hand on ``lane``.
+
+    Two decisions of a lane never share one, whatever was decided before or beside them.
+    """
+    key = (AGENT_KEY, _DECISIONS, lane, redeals, moves)
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
 def lane_draws(seed: int, lanes: npt.ArrayLike, numbers: npt.ArrayLike) -> npt.NDArray[np.float64]:

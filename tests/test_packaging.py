@@ -14,6 +14,8 @@ import pytest
 import yaml
 
 import lupai
+from lupai.agents.search.value import load_value
+from lupai.envs.baohuang.rules import PRESETS, load_rules
 
 pytestmark = pytest.mark.smoke
 
@@ -82,3 +84,10 @@ def test_every_recipe_is_readable_from_the_package():
     assert recipes
     for recipe in recipes:
         assert isinstance(yaml.safe_load(recipe.read_text("utf-8")), dict), recipe.name
+
+
+def test_every_preset_has_its_value_network():
+    for preset in PRESETS:
+        assert load_value(load_rules(preset)) is not None
+        entry = importlib.resources.files("lupai.agents.search").joinpath(f"value_{preset}.npz")
+        assert len(entry.read_bytes()) <= 150_000

@@ -51,15 +51,15 @@ class TacticalAgent:
         ids = view.legal_ids
         offsets = np.array([0, len(ids)])
         me = np.array([view.seat], np.intp)
-        chosen = self.best(view.engine.rules, view.state, me, ids, offsets)
+        chosen = self._choose(view.engine.rules, view.state, me, ids, offsets)
         return view.move_of(int(chosen[0]))
 
     def act_batch(self, views: Views) -> I32:
         """The best-priced legal moves ``[N]``."""
         ids, offsets = views.legal.ids()
-        return self.best(views.engine.rules, views.state, views.seats, ids, offsets)
+        return self._choose(views.engine.rules, views.state, views.seats, ids, offsets)
 
-    def best(
+    def _choose(
         self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
     ) -> I32:
         """Moves ``[N]`` from masked tables and their legal ids (ragged)."""
@@ -76,6 +76,41 @@ class TacticalAgent:
             cut = np.concatenate([[0], np.cumsum(sizes)])
             out[rows] = how(rules, state.take(rows), me[rows], ids[keep], cut)
         return out
+
+    def prices(
+        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
+    ) -> npt.NDArray[np.float64]:
+        """Prices ``[C]`` of the legal ids (ragged) of masked tables; the first of the highest is
+        played. From ``FIXED["runs_out"]`` on, less a little, a move surely runs out."""
+        sizes = np.diff(offsets)
+        rows = np.repeat(np.arange(len(me)), sizes)
+        out = np.zeros(len(ids))
+        playing = state.phase == PHASE_PLAY
+        for some, how in ((playing, self._play_prices), (~playing, self._bid_prices)):
+            at = np.flatnonzero(some)
+            if at.size:
+                keep = some[rows]
+                again = np.repeat(np.arange(len(at)), sizes[at])
+                out[keep] = how(rules, state.take(at), me[at], ids[keep], again)
+        return out
+
+    def _bid_prices(
+        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, rows: I64
+    ) -> npt.NDArray[np.float64]:
+        bids = BIDS[rules.preset] if self._bids is None else self._bids
+        return bidding.values(bids, state, me, bidding.features(rules, state, me), ids, rows)
+
+    def _play_prices(
+        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, rows: I64
+    ) -> npt.NDArray[np.float64]:
+        weights = self._weights or WEIGHTS[rules.preset]
+        columns = Trick(rules, state, me, weights.wills, self._belief).terms(ids, rows)
+        price = np.zeros(len(ids))
+        alone = (state.solo != Solo.NONE)[rows]  # as far as the player knows
+        for name, weight in weights.terms.items():
+            price += np.where(alone, weights.alone[name], weight) * columns[name]
+        # rounded, so that the last bits of a float decide nothing
+        return np.asarray(np.rint(price * _STEPS) / _STEPS)
 
     def _bid(
         self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
@@ -97,14 +132,7 @@ class TacticalAgent:
             some = np.concatenate([[0], np.cumsum(sizes[asked])])
             out[asked] = self._play(rules, state.take(asked), me[asked], ids[keep], some)
             return out
-        weights = self._weights or WEIGHTS[rules.preset]
-        trick = Trick(rules, state, me, weights.wills, self._belief)
-        columns = trick.terms(ids, rows)
-        price = np.zeros(len(ids))
-        alone = (state.solo != Solo.NONE)[rows]  # as far as the player knows
-        for name, weight in weights.terms.items():
-            price += np.where(alone, weights.alone[name], weight) * columns[name]
-        price = np.rint(price * _STEPS)  # so that the last bits of a float decide nothing
+        price = self._play_prices(rules, state, me, ids, rows)
         best = np.maximum.reduceat(price, offsets[:-1])
         places = np.flatnonzero(price == best[rows])
         first = np.unique(rows[places], return_index=True)[1]

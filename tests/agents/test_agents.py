@@ -37,7 +37,7 @@ def decisions(tables, steps, player=None):
         ENGINE.step(state, player.act_batch(views), rows)
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", [name for name in AGENTS if name != "search"])
 def test_one_and_many_views_get_the_same_moves(name):
     one, many, single = (AGENTS[name]() for _ in range(3))
     for agent in (one, many, single):

@@ -1,0 +1,258 @@
+"""What a table is worth to each seat, all hands seen: chances of finishing places.
+
+A small network, fitted to hands that ``tactical`` played against itself (``tools/fit_value.py``).
+It reads whole tables, so only imagined worlds are shown to it, never the real one.
+
+A file ``value_PRESET.npz`` holds ``rules`` (the rules string), ``layout`` (:data:`LAYOUT_HASH`) and
+float16 arrays ``w0 [F, H]``, ``b0 [H]``, ``w1`` …: layers with ReLU between them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lupai.agents.search.options import SearchError
+from lupai.envs.actions import SET_IDENTITY
+from lupai.envs.baohuang.legal import set_of_action
+from lupai.envs.baohuang.rules import PRESETS, Rules
+from lupai.envs.baohuang.scoring import EQUAL_SPLIT_FROM, PLACE_VALUE, SOLO_VALUE
+from lupai.envs.baohuang.state import SEATS, Solo, State
+from lupai.envs.cards import NATURAL_RANKS, NUM_RANKS
+from lupai.envs.seats import NOBODY, members
+from lupai.envs.sets import PARTS, ROWS
+
+__all__ = ["FEATURES", "LAYOUT_HASH", "Value", "expected_scores", "features", "load_value"]
+
+F32 = npt.NDArray[np.float32]
+F64 = npt.NDArray[np.float64]
+
+# what the inputs are, in order: name and width; first for each seat from the asked one on
+OF_SEAT: Final = (
+    ("cards of each rank / 4", NUM_RANKS),
+    ("holds the natural rank", NATURAL_RANKS),
+    ("holds the hidden identity card, or 特画", 1),
+    ("holds 特画", 1),
+    ("cards / 44", 1),
+    ("is in", 1),
+    ("emperor", 1),
+    ("guard", 1),
+    ("finishing place", SEATS),
+    ("passed", 1),
+    ("yielded", 1),
+    ("still to be asked", 1),
+    ("owns the standing set", 1),
+)
+OF_TABLE: Final = (
+    ("rank of the standing set, jokers alone, none", ROWS + 1),
+    ("its naturals, small jokers, big jokers / 4", 3),
+    ("it holds 特画", 1),
+    ("circle 2", 1),
+    ("the guard is public", 1),
+    ("solo", len(Solo) - 1),
+    ("multiplier / 8", 1),
+)
+_SEAT_WIDTH: Final = sum(width for _, width in OF_SEAT)
+FEATURES: Final = SEATS * _SEAT_WIDTH + sum(width for _, width in OF_TABLE)
+LAYOUT_HASH: Final = hashlib.sha256(
+    json.dumps([SEATS, OF_SEAT, OF_TABLE], ensure_ascii=False).encode()
+).hexdigest()[:16]
+_BLOCK: Final = 256  # rows that go through the network at once, always: another number of rows
+# may take another way through the matrix product, with other last bits
+_SEATS: Final = np.arange(SEATS)
+_ORDER: Final = (_SEATS[:, None] + _SEATS) % SEATS
+_MEMBERS: Final = members(SEATS).astype(np.float32)
+_PLACES: Final = np.eye(SEATS + 1, SEATS, k=-1, dtype=np.float32)  # by place 0 … S
+_SOLO: Final = np.eye(len(Solo), len(Solo) - 1, k=-1, dtype=np.float32)
+_STANDING: Final = np.eye(ROWS + 1, dtype=np.float32)
+
+
+def features(state: State, *, supreme: bool) -> F32:
+    """``[N, FEATURES] float32`` of tables in play; seats are counted from the one that is asked.
+
+    Args:
+        supreme: the identity card is 特画.
+    """
+    n = len(state)
+    actor = state.actor.astype(np.intp)
+    order = _ORDER[actor]
+    row = np.arange(n)[:, None]
+    out = np.empty((n, FEATURES), np.float32)
+    seat = out[:, : SEATS * _SEAT_WIDTH].reshape(n, SEATS, _SEAT_WIDTH)
+    ranks = state.ranks[row, order]
+    np.multiply(ranks, np.float32(0.25), out=seat[:, :, :15])
+    np.greater(ranks[:, :, :NATURAL_RANKS], 0, out=seat[:, :, 15:28])
+    hides = state.identity_seat[:, None] == order
+    seat[:, :, 28] = hides
+    seat[:, :, 29] = hides & supreme
+    seat[:, :, 30] = state.sizes[row, order] * np.float32(1 / 44)
+    seat[:, :, 31] = _MEMBERS[state.alive][row, order]
+    seat[:, :, 32] = state.emperor[:, None] == order
+    seat[:, :, 33] = state.guard[:, None] == order
+    seat[:, :, 34:39] = _PLACES[state.places[row, order]]
+    seat[:, :, 39] = _MEMBERS[state.passed][row, order]
+    seat[:, :, 40] = _MEMBERS[state.yielded][row, order]
+    seat[:, :, 41] = _MEMBERS[state.to_ask][row, order]
+    seat[:, :, 42] = state.owner[:, None] == order
+    table = out[:, SEATS * _SEAT_WIDTH :]
+    standing = state.standing.astype(np.int64)
+    there = standing != NOBODY
+    parts = PARTS[np.where(there, set_of_action(standing), 0)]
+    table[:, :15] = _STANDING[np.where(there, parts[:, 0], ROWS)]
+    table[:, 15:18] = parts[:, 1:] * there[:, None] * np.float32(0.25)
+    table[:, 18] = (standing >= SET_IDENTITY) & supreme
+    table[:, 19] = state.circle == 2
+    table[:, 20] = state.public
+    table[:, 21:24] = _SOLO[state.solo]
+    table[:, 24] = state.multiplier * np.float32(0.125)
+    return out
+
+
+class Value:
+    """The network: layers ``(weights [I, O], bias [O])``, ReLU between them, and at the end for
+    each seat a softmax over places."""
+
+    def __init__(self, layers: list[tuple[F32, F32]]) -> None:
+        self.layers = layers
+
+    def places(self, inputs: F32) -> F32:
+        """``[N, S, S]`` chance of each place, seats counted from the one that is asked.
+
+        Row i depends on ``inputs[i]`` alone, to the last bit.
+        """
+        n = len(inputs)
+        logits = np.empty((n, SEATS * SEATS), np.float32)
+        for start in range(0, n, _BLOCK):
+            block = inputs[start : start + _BLOCK]
+            if len(block) < _BLOCK:
+                block = np.concatenate(
+                    [block, np.zeros((_BLOCK - len(block), inputs.shape[1]), np.float32)]
+                )
+            logits[start : start + _BLOCK] = self._logits(block)[: n - start]
+        chances = logits.reshape(n, SEATS, SEATS)
+        chances -= chances.max(axis=2, keepdims=True)
+        np.exp(chances, out=chances)
+        chances /= chances.sum(axis=2, keepdims=True)
+        return chances
+
+    def _logits(self, x: F32) -> F32:
+        for weights, bias in self.layers[:-1]:
+            x = x @ weights
+            x += bias
+            np.maximum(x, 0, out=x)
+        weights, bias = self.layers[-1]
+        out: F32 = x @ weights + bias
+        return out
+
+    def scores(self, state: State, rules: Rules) -> F64:
+        """``[N, S]`` expected scores of tables in play, all hands seen."""
+        relative = self.places(features(state, supreme=rules.supreme)).astype(np.float64)
+        seats = (_SEATS - state.actor[:, None].astype(np.intp)) % SEATS
+        return expected_scores(state, relative[np.arange(len(state))[:, None], seats], rules)
+
+
+def expected_scores(state: State, chances: F64, rules: Rules) -> F64:
+    """Scores ``[N, S]`` from chances of places ``[N, S, S]`` (absolute seat; place 1 … S)."""
+    row = np.arange(len(state))
+    emperor = state.emperor.astype(np.intp)
+    guard = state.guard.astype(np.intp)
+    m = state.multiplier.astype(np.float64)
+    table = SOLO_VALUE[rules.roles_by][state.solo, 1:]
+    alone = (chances[row, emperor] * table).sum(axis=1) * m
+    out = np.repeat(-alone[:, None] / 4, SEATS, axis=1)
+    out[row, emperor] = alone
+    pair = np.flatnonzero(guard != NOBODY)
+    if pair.size:
+        value = (chances[pair] * PLACE_VALUE[1:]).sum(axis=2)
+        i = np.arange(len(pair))
+        camp = (value[i, emperor[pair]] + value[i, guard[pair]]) * m[pair]
+        equal = m[pair] >= EQUAL_SPLIT_FROM
+        out[pair] = -camp[:, None]
+        out[pair, emperor[pair]] = np.where(equal, 1.5, 2) * camp
+        out[pair, guard[pair]] = np.where(equal, 1.5, 1) * camp
+    return out
+
+
+def load_value(rules: Rules) -> Value | None:
+    """The network for some rules; None where there is none: for other decks, and where roles come
+    about in another way than in the preset.
+
+    Raises:
+        SearchError: the file of the preset does not fit.
+    """
+    own = PRESETS[rules.preset]
+    if any(getattr(rules, name) != own[name] for name in _DECIDING):
+        return None
+    return _load_preset(rules.preset)
+
+
+_DECIDING: Final = ("deck", "roles_by", "guard_by", "guard_card", "hold_sixes")
+
+
+@cache
+def _load_preset(preset: str) -> Value | None:
+    entry = resources.files("lupai.agents.search").joinpath(f"value_{preset}.npz")
+    if not entry.is_file():
+        return None
+    with resources.as_file(entry) as path:
+        return read_value(path, preset)
+
+
+def read_value(path: Path, rules: str) -> Value:
+    """Read a file.
+
+    Args:
+        rules: rules string that it has to be for.
+
+    Raises:
+        SearchError: unreadable, for other rules, or of another layout; names the file.
+    """
+    try:
+        with np.load(path) as file:
+            data = {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError) as error:
+        raise SearchError(f"value network {path}: unreadable: {error}") from None
+    found = {name: str(data.pop(name, "missing")) for name in ("rules", "layout")}
+    if found != {"rules": rules, "layout": LAYOUT_HASH}:
+        raise SearchError(
+            f"value network {path}: made for rules {found['rules']!r} and inputs "
+            f"{found['layout']}, needed are {rules!r} and {LAYOUT_HASH}; make it anew with "
+            f"tools/fit_value.py"
+        )
+    return Value(_layers(path, data))
+
+
+def _layers(path: Path, data: dict[str, Any]) -> list[tuple[F32, F32]]:
+    """Layers from ``w0, b0, w1, …``, shapes checked."""
+    layers, width = [], FEATURES
+    for i in range(len(data) // 2):
+        weights, bias = data.get(f"w{i}"), data.get(f"b{i}")
+        if weights is None or bias is None or weights.ndim != 2 or bias.shape != weights.shape[1:]:
+            break
+        if len(weights) != width:
+            break
+        width = weights.shape[1]
+        layers.append((weights.astype(np.float32), bias.astype(np.float32)))
+    if 2 * len(layers) != len(data) or not layers or width != SEATS * SEATS:
+        raise SearchError(
+            f"value network {path}: arrays {sorted(data)} are no layers from {FEATURES} inputs to "
+            f"{SEATS * SEATS} outputs"
+        )
+    return layers
+
+
+def write_value(path: Path, layers: list[tuple[F32, F32]], rules: str) -> None:
+    """Write a file, weights as float16, atomically."""
+    arrays: dict[str, Any] = {"rules": np.array(rules), "layout": np.array(LAYOUT_HASH)}
+    for i, (weights, bias) in enumerate(layers):
+        arrays |= {f"w{i}": weights.astype(np.float16), f"b{i}": bias.astype(np.float16)}
+    new = path.with_name(f".{path.stem}.new.npz")
+    np.savez_compressed(new, **arrays)
+    new.replace(path)
