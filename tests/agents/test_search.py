@@ -359,8 +359,8 @@ def test_moves_do_not_depend_on_what_is_hidden(table):
                     count["worlds"] += now.hands != story.hand.hands
                     count["roles"] += (story.hand.guard, story.hand.solo) != (now.guard, now.solo)
             env.step(env.action_of(choose(env.legal_moves(), rng)))
-            if env._moves:
-                story.tell(env._moves[-1])
+            if env._log.moves:
+                story.tell(env._log.moves[-1])
     assert count["worlds"] > 3
 
 

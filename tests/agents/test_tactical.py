@@ -239,8 +239,8 @@ def moves_in_two_worlds(rng, rules, every, count):
         view = env.view(f"player_{viewer}")
         best = view.phase == "play" and rng.random() < 0.5 and AGENT.act(view)
         env.step(env.action_of(best or choose(env.legal_moves(), rng)))
-        if env._moves:
-            story.tell(env._moves[-1])
+        if env._log.moves:
+            story.tell(env._log.moves[-1])
 
 
 @pytest.mark.parametrize("table", TABLES)

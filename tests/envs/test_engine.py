@@ -182,7 +182,7 @@ def test_tables_stepped_alone_and_together_are_the_same(rules: str) -> None:
 def test_a_table_takes_at_most_4_kib() -> None:
     state = Engine().reset(range(64))
     arrays = [value for value in vars(state).values() if isinstance(value, np.ndarray)]
-    assert len(arrays) == len(vars(state)) == 11
+    assert len(arrays) == len(vars(state)) == 12
     assert sum(array.nbytes for array in arrays) / len(state) <= 4096
 
 
