@@ -52,7 +52,8 @@ def test_a_user_agent_is_named_by_its_class(tmp_path, monkeypatch):
     code = (
         "from lupai.agents.greedy import GreedyAgent\n"
         "class Mine(GreedyAgent):\n    name = 'mine'\n"
-        "class Wrong(Mine):\n    act_batch = act_lanes = None\n    def act(self, view): return 'fly'\n"
+        "class Wrong(Mine):\n    act_batch = act_lanes = None\n"
+        "    def act(self, view): return 'fly'\n"
         "def make(): return Mine()\nready = Mine()\nclass No: pass\n"
     )
     (tmp_path / "agent_of_mine.py").write_text(code)

@@ -66,7 +66,8 @@ class Tables:
                 rows = np.arange(start, min(start + MASK_SLICE, len(state)))
                 (legal if whole else legal.take(rows)).dense()
         if listed:
-            actions = pick(*legal.ids(), self._rng)
+            ids, offsets = legal.ids()
+            actions = pick(ids, offsets, self._rng)
         else:
             actions = legal.pick(self._rng.random(len(legal)))
         engine.step(state, actions, tables, legal=legal)
@@ -131,7 +132,8 @@ def vector_loop(env: Any, mask: bool, seed: int = 0) -> Loop:
                 env.action_mask()
                 actions = env.legal.pick(rng.random(env.num_envs))
             else:
-                actions = pick(*env.legal_ids(), rng)
+                ids, offsets = env.legal_ids()
+                actions = pick(ids, offsets, rng)
             env.step(actions)
             steps += 1
             if (spent := time.perf_counter() - start) >= limit:
