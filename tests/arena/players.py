@@ -60,6 +60,17 @@ class Slip(RandomAgent):
         return np.where(draws < 1000 * self.share, any_move, best).astype(np.int32)
 
 
+class PlaySlip(Slip):
+    """Slips in play alone, and bids like ``greedy``."""
+
+    share = 0.05
+
+    def act_lanes(self, views, lanes):
+        early = views.state.phase < views.engine.phases.index("play")
+        calm = GreedyAgent().act_batch(views)
+        return np.where(early, calm, super().act_lanes(views, lanes)).astype(np.int32)
+
+
 class Plain:
     """Has ``act`` alone; what it does with the view is a function."""
 

@@ -9,7 +9,7 @@ from lupai.train.arena.payoffs import alpha_rank, cycles, scale
 from lupai.train.arena.ratings import Games, rate, update_all
 from lupai.train.arena.run import run_arena
 from lupai.train.arena.statistics import bootstrap, detectable, holm, sign_flip, weights
-from tests.arena.players import SMALL, Slip
+from tests.arena.players import SMALL, PlaySlip, Slip
 
 
 def coverage(draw, truth, n, repeats=400, seed=0):
@@ -201,7 +201,9 @@ def test_an_agent_against_itself_is_found_equal():
 
 @pytest.mark.soak
 def test_an_agent_against_itself_is_found_equal_in_93_of_100():
-    assert min(share_that_covers_zero(100, 60, "qingdao").values()) >= 0.93
+    """In 500 matches: of 100, right intervals have fewer than 93 hits in one case of eight, and
+    seeds 0 … 99 are such a case (90 in seat)."""
+    assert min(share_that_covers_zero(500, 60, "qingdao").values()) >= 0.93
 
 
 @pytest.mark.soak
@@ -209,17 +211,21 @@ def test_rotations_save_what_they_say():
     """Means of many duplicate matches and of as many hands of independent deals: the ratio of
     their variances is the factor that single matches estimate."""
     duplicate, free, factors = [], [], []
-    for seed in range(120):
-        outcome = run_arena([Slip()], ["greedy"], formats=["seat"], deals=20, seed=seed)
+    for seed in range(300):
+        outcome = run_arena(
+            [PlaySlip()], ["greedy"], formats=["seat"], deals=20, seed=seed, rules=SMALL
+        )
         (match,) = outcome.result["matches"]
         duplicate.append(match["mean"])
         factors.append((match["variance"]["hand"], match["variance"]["deal"]))
-        many = run_arena([Slip()], ["greedy"], formats=["seat"], deals=100, seed=seed + 10_000)
+        many = run_arena(
+            [PlaySlip()], ["greedy"], formats=["seat"], deals=100, seed=seed + 10_000, rules=SMALL
+        )
         hands = many.hands[0]
         one = hands.rotations == (hands.deals + seed) % 5  # one seat of each deal
         mine = np.where(hands.lineups == 0, hands.scores, 0).sum(axis=1)
         free.append(mine[one].mean())
     seen = np.var(free) / np.var(duplicate)
     hand, deal = np.mean(factors, axis=0)
-    assert seen == pytest.approx(hand / 5 / deal, rel=0.35)
-    assert seen > 1.5
+    assert seen == pytest.approx(hand / 5 / deal, rel=0.3)  # 2.5 standard errors
+    assert seen > 1
