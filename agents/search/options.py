@@ -7,8 +7,8 @@ import difflib
 from dataclasses import dataclass
 from typing import Any, Final
 
+from lupai.agents.search.errors import SearchError
 from lupai.agents.tactical.beliefs import Belief, heuristic
-from lupai.envs.errors import LupaiError
 
 __all__ = ["BELIEFS", "Options", "SearchError"]
 
@@ -18,7 +18,10 @@ CHOICES: Final = {
     "policy": ("greedy", "tactical", "random"),
 }
 #: Beliefs by name. None weighs all worlds alike.
-BELIEFS: Final[dict[str, Belief | None]] = {"grounded": None, "tactical": heuristic}
+BELIEFS: Final[dict[str, Belief | None]] = {
+    "grounded": None,
+    "tactical": heuristic,
+}
 _LIMITS: Final = {  # least, most
     "simulations": (1, 1_000_000),
     "milliseconds": (1, 3_600_000),
@@ -28,11 +31,6 @@ _LIMITS: Final = {  # least, most
     "exploration": (0, 100),
     "sure": (0, 100),
 }
-
-
-class SearchError(LupaiError):
-    """An option of ``search`` that does not exist or cannot have that value, or a network file
-    that does not fit."""
 
 
 @dataclass(frozen=True)

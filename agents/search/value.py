@@ -2,24 +2,17 @@
 
 A small network, fitted to hands that ``tactical`` played against itself (``tools/fit_value.py``).
 It reads whole tables, so only imagined worlds are shown to it, never the real one.
-
-A file ``value_PRESET.npz`` holds ``rules`` (the rules string), ``layout`` (:data:`LAYOUT_HASH`) and
-float16 arrays ``w0 [F, H]``, ``b0 [H]``, ``w1`` …: layers with ReLU between them.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from functools import cache
-from importlib import resources
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.search.options import SearchError
+from lupai.agents.search.files import F32, Layers, read_network
 from lupai.envs.actions import SET_IDENTITY
 from lupai.envs.baohuang.legal import set_of_action
 from lupai.envs.baohuang.rules import PRESETS, Rules
@@ -29,9 +22,8 @@ from lupai.envs.cards import NATURAL_RANKS, NUM_RANKS
 from lupai.envs.seats import NOBODY, members
 from lupai.envs.sets import PARTS, ROWS
 
-__all__ = ["FEATURES", "LAYOUT_HASH", "Value", "expected_scores", "features", "load_value"]
+__all__ = ["FEATURES", "LAYOUT", "Value", "expected_scores", "features", "load_value"]
 
-F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 
 # what the inputs are, in order: name and width; first for each seat from the asked one on
@@ -61,9 +53,7 @@ OF_TABLE: Final = (
 )
 _SEAT_WIDTH: Final = sum(width for _, width in OF_SEAT)
 FEATURES: Final = SEATS * _SEAT_WIDTH + sum(width for _, width in OF_TABLE)
-LAYOUT_HASH: Final = hashlib.sha256(
-    json.dumps([SEATS, OF_SEAT, OF_TABLE], ensure_ascii=False).encode()
-).hexdigest()[:16]
+LAYOUT: Final = [SEATS, OF_SEAT, OF_TABLE]
 _BLOCK: Final = 256  # rows that go through the network at once, always: another number of rows
 # may take another way through the matrix product, with other last bits
 _SEATS: Final = np.arange(SEATS)
@@ -119,7 +109,7 @@ class Value:
     """The network: layers ``(weights [I, O], bias [O])``, ReLU between them, and at the end for
     each seat a softmax over places."""
 
-    def __init__(self, layers: list[tuple[F32, F32]]) -> None:
+    def __init__(self, layers: Layers) -> None:
         self.layers = layers
 
     def places(self, inputs: F32) -> F32:
@@ -198,61 +188,5 @@ _DECIDING: Final = ("deck", "roles_by", "guard_by", "guard_card", "hold_sixes")
 
 @cache
 def _load_preset(preset: str) -> Value | None:
-    entry = resources.files("lupai.agents.search").joinpath(f"value_{preset}.npz")
-    if not entry.is_file():
-        return None
-    with resources.as_file(entry) as path:
-        return read_value(path, preset)
-
-
-def read_value(path: Path, rules: str) -> Value:
-    """Read a file.
-
-    Args:
-        rules: rules string that it has to be for.
-
-    Raises:
-        SearchError: unreadable, for other rules, or of another layout; names the file.
-    """
-    try:
-        with np.load(path) as file:
-            data = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError) as error:
-        raise SearchError(f"value network {path}: unreadable: {error}") from None
-    found = {name: str(data.pop(name, "missing")) for name in ("rules", "layout")}
-    if found != {"rules": rules, "layout": LAYOUT_HASH}:
-        raise SearchError(
-            f"value network {path}: made for rules {found['rules']!r} and inputs "
-            f"{found['layout']}, needed are {rules!r} and {LAYOUT_HASH}; make it anew with "
-            f"tools/fit_value.py"
-        )
-    return Value(_layers(path, data))
-
-
-def _layers(path: Path, data: dict[str, Any]) -> list[tuple[F32, F32]]:
-    """Layers from ``w0, b0, w1, …``, shapes checked."""
-    layers, width = [], FEATURES
-    for i in range(len(data) // 2):
-        weights, bias = data.get(f"w{i}"), data.get(f"b{i}")
-        if weights is None or bias is None or weights.ndim != 2 or bias.shape != weights.shape[1:]:
-            break
-        if len(weights) != width:
-            break
-        width = weights.shape[1]
-        layers.append((weights.astype(np.float32), bias.astype(np.float32)))
-    if 2 * len(layers) != len(data) or not layers or width != SEATS * SEATS:
-        raise SearchError(
-            f"value network {path}: arrays {sorted(data)} are no layers from {FEATURES} inputs to "
-            f"{SEATS * SEATS} outputs"
-        )
-    return layers
-
-
-def write_value(path: Path, layers: list[tuple[F32, F32]], rules: str) -> None:
-    """Write a file, weights as float16, atomically."""
-    arrays: dict[str, Any] = {"rules": np.array(rules), "layout": np.array(LAYOUT_HASH)}
-    for i, (weights, bias) in enumerate(layers):
-        arrays |= {f"w{i}": weights.astype(np.float16), f"b{i}": bias.astype(np.float16)}
-    new = path.with_name(f".{path.stem}.new.npz")
-    np.savez_compressed(new, **arrays)
-    new.replace(path)
+    layers = read_network("value", preset, LAYOUT, FEATURES, SEATS * SEATS)
+    return None if layers is None else Value(layers)

@@ -13,11 +13,11 @@ import pytest
 
 from lupai.agents import registry
 from lupai.agents.random_agent import RandomAgent
-from lupai.agents.search import Options, SearchAgent, SearchError, flat, imagine
+from lupai.agents.search import Options, SearchAgent, SearchError, files, flat, imagine
 from lupai.agents.search import value as values
 from lupai.agents.search.value import expected_scores, features, load_value
 from lupai.agents.streams import decision_generator
-from lupai.agents.tactical import TacticalAgent, heuristic
+from lupai.agents.tactical import heuristic
 from lupai.envs.actions import SET_IDENTITY
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.legal import set_of_action
@@ -171,20 +171,26 @@ def test_network_files_that_do_not_fit_are_refused(tmp_path):
         (rng.normal(size=(a, b)).astype(np.float32), np.zeros(b, np.float32))
         for a, b in itertools.pairwise(sizes)
     ]
-    values.write_value(path, layers, "qingdao")
-    again = values.read_value(path, "qingdao").layers
-    np.testing.assert_allclose(again[0][0], layers[0][0], rtol=1e-3, atol=1e-3)
+
+    def read(rules):
+        return files.read(path, rules, values.LAYOUT, values.FEATURES, 25)
+
+    files.write(path, layers, "qingdao", values.LAYOUT)
+    np.testing.assert_allclose(read("qingdao")[0][0], layers[0][0], rtol=1e-3, atol=1e-3)
     with pytest.raises(SearchError, match="made for rules 'qingdao'"):
-        values.read_value(path, "shiwei")
-    values.write_value(path, layers[:1], "qingdao")
+        read("shiwei")
+    files.write(path, layers, "qingdao", [*values.LAYOUT, "one more"])
+    with pytest.raises(SearchError, match="make it anew with tools"):
+        read("qingdao")
+    files.write(path, layers[:1], "qingdao", values.LAYOUT)
     with pytest.raises(SearchError, match="are no layers from 240 inputs to 25 outputs"):
-        values.read_value(path, "qingdao")
+        read("qingdao")
     np.savez(path, w0=np.zeros(1))
     with pytest.raises(SearchError, match="made for rules 'missing'"):
-        values.read_value(path, "qingdao")
+        read("qingdao")
     path.write_bytes(b"PK nothing")
     with pytest.raises(SearchError, match="unreadable"):
-        values.read_value(path, "qingdao")
+        read("qingdao")
 
 
 # --- flat search ----------------------------------------------------------------------------------
@@ -364,13 +370,11 @@ def test_moves_do_not_depend_on_what_is_hidden(table):
     assert count["worlds"] > 3
 
 
-# --- strength -------------------------------------------------------------------------------------
+# --- evident moves -----------------------------------------------------------------------------
 
 
-def test_sees_a_win_that_tactical_does_not():
-    """A lead that another must not answer: found by looking, not by a rule of thumb."""
+def test_plays_a_sure_win():
     engine, state = small("R* 3c 3d 4c", "B 9h 9d 9s", "Ks Kh Kd Kc", "As Ah Ad Ac", "2s 2h 2d 2c")
     play(engine, state, "0 grab")
     view = View.of(engine, state, 0)
     assert SearchAgent(seed=1).act(view) in ("play 33R", "play 4R")
-    assert TacticalAgent().act(view) in ("play 33R", "play 4R")

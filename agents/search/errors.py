@@ -1,0 +1,8 @@
+"""The error of ``search``."""
+
+from lupai.envs.errors import LupaiError
+
+
+class SearchError(LupaiError):
+    """An option of ``search`` that does not exist or cannot have that value, or a network file
+    that does not fit."""
