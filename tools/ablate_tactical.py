@@ -30,9 +30,8 @@ RULES = {
     "who leads after a pass": tuple(t for t in TERMS if t.startswith("left_")),
     "friends": tuple(t for t in TERMS if "friend" in t or t.startswith("over")),
     "nearness of others' ends": ("hold_foe", "hold_friend", "joker_foe", "over_near",
-                                 "left_friend_near", "left_foe_near", "feed", "feed_friend"),
-    "not feeding": ("feed", "feed_friend"),
-    "yielding": ("yield", "wait_small", "wait_big", "wait_break"),
+                                 "left_friend_near", "left_foe_near"),
+    "yielding": ("yield",),
     "hiding the identity card": ("reveal",),
 }  # fmt: skip
 

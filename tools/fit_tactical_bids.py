@@ -52,7 +52,7 @@ def explore(ids, offsets, best, hand, rng, share):
 def play(engine, agent, bids, hands, rng, share):
     """Decisions of whole hands: (phase, role, answer, features with rank, score)."""
     state = engine.reset(rng.integers(0, 2**63, hands).astype(np.uint64))
-    log = []
+    table, log = bidding.table_of(bids), []
     while (rows := np.flatnonzero(~state.over)).size:
         actor = state.actor[rows].astype(np.intp)
         actions = np.zeros(len(rows), np.int64)
@@ -64,12 +64,12 @@ def play(engine, agent, bids, hands, rng, share):
         if at.size:
             views = Views(engine, state, actor[at], rows[at])
             ids, offsets = views.legal.ids()
-            best = bidding.choose(engine.rules, bids, views.state, views.seats, ids, offsets)
+            best = bidding.choose(engine.rules, table, views.state, views.seats, ids, offsets)
             hand = bidding.features(engine.rules, views.state, views.seats)
             chosen = explore(ids, offsets, best, hand, rng, share)
             actions[at] = chosen
             asked = np.diff(offsets) > 1
-            hand[:, -1] = bidding._RANK[chosen]
+            hand[:, -1] = bidding.rank_of(chosen)
             log.append((
                 rows[at][asked], actor[at][asked], views.state.phase[asked],
                 bidding.roles(views.state, views.seats)[asked], bidding.answers(chosen)[asked],

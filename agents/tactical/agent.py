@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,11 @@ from lupai.envs.baohuang.state import PHASE_PLAY, Solo
 from lupai.envs.view import View, Views
 
 _STEPS = 4096.0  # prices are compared in steps of 1/4096
+
+
+@cache
+def _preset_bids(preset: str) -> bidding.F64:
+    return bidding.table_of(BIDS[preset])
 
 
 class TacticalAgent:
@@ -41,7 +47,7 @@ class TacticalAgent:
         self.name = name
         self._belief = belief
         self._weights = weights
-        self._bids = bids
+        self._bids = None if bids is None else bidding.table_of(bids)
 
     def reset(self, seed: int | None = None) -> None:
         """Nothing to forget."""
@@ -115,8 +121,8 @@ class TacticalAgent:
     def _bid(
         self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
     ) -> I32:
-        bids = BIDS[rules.preset] if self._bids is None else self._bids
-        return bidding.choose(rules, bids, state, me, ids, offsets)
+        table = _preset_bids(rules.preset) if self._bids is None else self._bids
+        return bidding.choose(rules, table, state, me, ids, offsets)
 
     def _play(
         self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64

@@ -74,43 +74,44 @@ def answers(ids: I32) -> npt.NDArray[np.intp]:
     return _ANSWER[ids]
 
 
-def values(bids: Bids, state: Any, me: npt.NDArray[np.intp], hand: F64, ids: I32, rows: I64) -> F64:
-    """Worth ``[C]`` of each legal answer."""
-    table = _table(bids)
-    row = table[state.phase[rows], roles(state, me)[rows], _ANSWER[ids]]  # [C, F]
-    worth: F64 = _RANK[ids] * row[:, -1]
-    for i in range(len(FEATURES) - 1):
-        worth = worth + row[:, i] * hand[rows, i]
-    return worth
+def rank_of(ids: I32) -> F64:
+    """``[C]``: rank of a called card, through 14; 0 where nothing is called."""
+    rank: F64 = _RANK[ids]
+    return rank
 
 
 def choose(
-    rules: Rules, bids: Bids, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
+    rules: Rules, table: F64, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
 ) -> I32:
-    """The best answers ``[N]`` of players before play; the lowest id of equals."""
+    """The best answers ``[N]`` of players before play; the lowest id of equals.
+
+    Args:
+        table: from :func:`table_of`.
+        state: masked tables, none in play.
+        ids, offsets: legal ids, ragged.
+    """
     rows = np.repeat(np.arange(len(me)), np.diff(offsets))
-    worth = values(bids, state, me, features(rules, state, me), ids, rows)
+    hand = features(rules, state, me)
+    row = table[state.phase[rows], roles(state, me)[rows], answers(ids)]  # [C, F]
+    worth = rank_of(ids) * row[:, -1]
+    for i in range(len(FEATURES) - 1):
+        worth = worth + row[:, i] * hand[rows, i]
+    worth = np.rint(worth * 4096)  # so that the last bits of a float decide nothing
     best = np.maximum.reduceat(worth, offsets[:-1])
     places = np.flatnonzero(worth == best[rows])
     first = np.unique(rows[places], return_index=True)[1]
     return ids[places[first]]
 
 
-_TABLES: Final[dict[int, F64]] = {}
-
-
-def _table(bids: Bids) -> F64:
-    """``[phases, roles, answers, F]`` of coefficients."""
-    table = _TABLES.get(id(bids))
-    if table is None:
-        table = np.zeros((len(Phase), len(ROLES), len(ANSWERS), len(FEATURES)))
-        table[..., 0] = -1e3
-        table[:, :, _CALM, 0] = 0
-        table[:, :, VERB_ID["cede"], 0] = -1
-        table[:, :, len(VERBS) :, 0] = -10  # solo only where nothing else is legal
-        table[:, :, len(VERBS), 0] = 0
-        for (phase, role, answer), row in bids.items():
-            at = PHASE_NAMES.index(phase), ROLES.index(role), ANSWERS.index(answer)
-            table[at] = row
-        _TABLES[id(bids)] = table
+def table_of(bids: Bids) -> F64:
+    """Coefficients ``[phases, roles, answers, F]``; answers without a row are the calm ones."""
+    table = np.zeros((len(Phase), len(ROLES), len(ANSWERS), len(FEATURES)))
+    table[..., 0] = -1e3
+    table[:, :, _CALM, 0] = 0
+    table[:, :, VERB_ID["cede"], 0] = -1
+    table[:, :, len(VERBS) :, 0] = -10  # solo only where nothing else is legal
+    table[:, :, len(VERBS), 0] = 0
+    for (phase, role, answer), row in bids.items():
+        table[PHASE_NAMES.index(phase), ROLES.index(role), ANSWERS.index(answer)] = row
+    table.setflags(write=False)
     return table

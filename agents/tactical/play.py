@@ -18,14 +18,12 @@ Terms of a set (0 for a pass), counted in sets, cards or chances:
                 left, ``hold_foe`` as an opponent is about to go out, ``hold_friend`` as a friend
                 is; ``hold_weak`` per weak set left; ``lead_hold`` for a lead
 ``over``        it beats a friend's set; ``over_near`` as that friend is about to go out
-``wait_*``      jokers spent, or a set broken, where it might have yielded first
 ``reveal``      it shows the identity card
 
 Terms of a pass (0 for a set): ``pass``; ``yield`` and ``claim`` where it is one; ``left_friend``,
 ``left_foe`` the chance that the standing set wins, and who then leads, ``*_near`` as he is about to
 go out, ``*_last`` with hardly a card left; ``left_me``, ``left_late`` if that is the player (接风).
-Terms of both: ``to_friend``, a friend beats the set; ``feed``, ``feed_friend``: an opponent (a
-friend) goes out by answering.
+A term of both: ``to_friend``, a friend beats the set.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.tactical.beliefs import Belief, friends
-from lupai.agents.tactical.counting import F32, I64, SIZES, Bools, Count
+from lupai.agents.tactical.counting import F32, I64, SIZES, Count
 from lupai.agents.tactical.planning import Plan
 from lupai.agents.tactical.weights import FEW, LAST, NEAR, SPAN, TERMS, Wills
 from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
@@ -86,7 +84,6 @@ class Trick:
         column = np.maximum(relative - 1, 0)
         self.over = np.where(theirs, friend[row, column], 0)
         self.over_near = self.over * self.near[row, column]
-        self.waits = rules.yield_ & (standing != NOBODY) & (state.circle == 1)
 
     def terms(self, ids: npt.NDArray[np.int32], rows: I64) -> Columns:
         """Terms by name, each ``[C]``, of legal id i at table ``rows[i]``."""
@@ -123,7 +120,6 @@ class Trick:
         whole = (n > 0) & ~breaks
         few = np.exp(-(plan.sets[at] - whole) / FEW)
         leads = self.state.standing[at] < 0
-        waits = self.waits[at]
         columns: Columns = {
             "set": whole, "set_late": whole * late, "set_few": whole * few,
             "weak": weak,
@@ -143,10 +139,8 @@ class Trick:
             "to_friend": (answers * self.friend[at]).sum(axis=1) * (1 - hold),
             "over": self.over[at],
             "over_near": self.over_near[at],
-            "wait_small": b * waits, "wait_big": (r + x) * waits, "wait_break": breaks * waits,
             "reveal": flag * (not self.rules.supreme),
         }  # fmt: skip
-        columns |= self._feeding(at, rank, n, b, r, x, size, count.to_answer[at])
         sure = count.sure(at, rank, n, b, r, x, self.rules.three_twos_beat_big)
         columns["goes_out"] = size == count.my_size[at]
         columns["runs_out"] = sure & plan.runs_out(at, rank, n, b, r, x)
@@ -159,27 +153,13 @@ class Trick:
         soft: F32 = losers - bigs - 0.6 * (own[at, RANK_B] - b) - 1
         return soft
 
-    def _feeding(
-        self, at: I64, rank: I64, n: I64, b: I64, r: I64, x: I64, size: I64, asked: Bools
-    ) -> Columns:
-        ends = (self.count.sizes[at] == size[:, None]) & asked
-        feed, friendly = np.zeros((2, len(at)), np.float32)
-        i = np.flatnonzero(ends.any(axis=1))
-        if i.size:
-            ones = np.ones((len(i), SEATS - 1), np.float32)
-            beat = self.count.beaten(at[i], rank[i], n[i], b[i], r[i], x[i], ones, ones) * ends[i]
-            feed[i] = (beat * (1 - self.friend[at[i]])).sum(axis=1)
-            friendly[i] = (beat * self.friend[at[i]]).sum(axis=1)
-        return {"feed": feed, "feed_friend": friendly}
-
     def _of_passing(self) -> Columns:
         """Terms ``[N]`` of leaving the standing set to the others; 0 for a lead."""
         state, count = self.state, self.count
         standing = state.standing.astype(np.int64)
         names = (
             "pass", "left_friend", "left_friend_near", "left_friend_last", "left_foe",
-            "left_foe_near", "left_foe_last", "left_me", "left_late", "to_friend", "feed",
-            "feed_friend",
+            "left_foe_near", "left_foe_last", "left_me", "left_late", "to_friend",
         )  # fmt: skip
         out: Columns = {name: np.zeros(len(self.me), np.float32) for name in names}
         i = np.flatnonzero(standing >= 0)
@@ -187,7 +167,6 @@ class Trick:
             return out
         rank, n, b, r, flag = _SET_PARTS[standing[i]].T
         x = flag * self.rules.supreme
-        size = n + b + r + x
         later = np.where(state.circle[i] == 1, state.yielded[i], 0)
         still = (state.to_ask[i] | later).astype(np.int64) & ~(1 << self.me[i])
         asked = _MEMBERS[still, :][np.arange(len(i))[:, None], count.seats[i]]
@@ -214,7 +193,6 @@ class Trick:
             "to_friend": (beat * self.friend[i]).sum(axis=1) * (1 - stands),
             "left_late": stands * mine * np.exp(-np.maximum(soft, 0) / SPAN),
         }  # fmt: skip
-        values |= self._feeding(i, rank, n, b, r, x, size, asked)
         for name, value in values.items():
             out[name][i] = value
         return out
