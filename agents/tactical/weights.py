@@ -11,7 +11,7 @@ import numpy.typing as npt
 F32 = npt.NDArray[np.float32]
 
 NEAR: Final = 6.0  # hand size over which the nearness of somebody's end fades
-LAST: Final = 1.5  # the same for hardly a card left
+LAST: Final = 1.5  # hand size over which the nearness of the last card fades
 FEW: Final = 2.0  # sets over which the nearness of an empty hand fades
 SPAN: Final = 1.5  # sets in need of help over which the nearness of the own run-out fades
 
