@@ -103,8 +103,7 @@ class TacticalAgent:
     def _bid_prices(
         self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, rows: I64
     ) -> npt.NDArray[np.float64]:
-        bids = BIDS[rules.preset] if self._bids is None else self._bids
-        return bidding.values(bids, state, me, bidding.features(rules, state, me), ids, rows)
+        return bidding.worth(rules, self._table(rules), state, me, ids, rows)
 
     def _play_prices(
         self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, rows: I64
@@ -121,8 +120,10 @@ class TacticalAgent:
     def _bid(
         self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
     ) -> I32:
-        table = _preset_bids(rules.preset) if self._bids is None else self._bids
-        return bidding.choose(rules, table, state, me, ids, offsets)
+        return bidding.choose(rules, self._table(rules), state, me, ids, offsets)
+
+    def _table(self, rules: Rules) -> npt.NDArray[np.float64]:
+        return _preset_bids(rules.preset) if self._bids is None else self._bids
 
     def _play(
         self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64

@@ -45,6 +45,7 @@ _ANSWER[: len(VERBS)] = np.arange(len(VERBS))
 _ANSWER[CALL:SET] = len(VERBS) + np.repeat(np.arange(3), NUM_KINDS)
 _RANK: Final = np.zeros(SET)
 _RANK[CALL:SET] = np.tile(RANK_OF_KIND, 3) / 14
+_STEPS: Final = 4096.0  # worths are compared in steps of 1/4096
 _CALM: Final = [VERB_ID[verb] for verb in ("decline", "silent", "keep", "refuse")]
 
 
@@ -80,25 +81,38 @@ def rank_of(ids: I32) -> F64:
     return rank
 
 
+def worth(
+    rules: Rules, table: F64, state: Any, me: npt.NDArray[np.intp], ids: I32, rows: I64
+) -> F64:
+    """``[C]``: what each legal answer is worth, rounded, so that the last bits of a float decide
+    nothing.
+
+    Args:
+        table: from :func:`table_of`.
+        state: masked tables, none in play.
+        ids, rows: legal id i is of the player at table ``rows[i]``.
+    """
+    hand = features(rules, state, me)
+    row = table[state.phase[rows], roles(state, me)[rows], answers(ids)]  # [C, F]
+    value = rank_of(ids) * row[:, -1]
+    for i in range(len(FEATURES) - 1):
+        value = value + row[:, i] * hand[rows, i]
+    return np.asarray(np.rint(value * _STEPS) / _STEPS)
+
+
 def choose(
     rules: Rules, table: F64, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
 ) -> I32:
     """The best answers ``[N]`` of players before play; the lowest id of equals.
 
     Args:
-        table: from :func:`table_of`.
-        state: masked tables, none in play.
+        table, state: as for :func:`worth`.
         ids, offsets: legal ids, ragged.
     """
     rows = np.repeat(np.arange(len(me)), np.diff(offsets))
-    hand = features(rules, state, me)
-    row = table[state.phase[rows], roles(state, me)[rows], answers(ids)]  # [C, F]
-    worth = rank_of(ids) * row[:, -1]
-    for i in range(len(FEATURES) - 1):
-        worth = worth + row[:, i] * hand[rows, i]
-    worth = np.rint(worth * 4096)  # so that the last bits of a float decide nothing
-    best = np.maximum.reduceat(worth, offsets[:-1])
-    places = np.flatnonzero(worth == best[rows])
+    value = worth(rules, table, state, me, ids, rows)
+    best = np.maximum.reduceat(value, offsets[:-1])
+    places = np.flatnonzero(value == best[rows])
     first = np.unique(rows[places], return_index=True)[1]
     return ids[places[first]]
 
