@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+
+from lupai.train.arena.files import write_whole
 
 __all__ = ["FAULTS", "Hands"]
 
@@ -66,12 +67,7 @@ class Hands:
             arrays[name] = np.frombuffer(json.dumps(arrays[name]).encode(), np.uint8)
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **arrays)
-        new = path.with_name(f".{path.name}.{os.getpid()}")
-        with open(new, "wb") as file:
-            file.write(buffer.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, path)
+        write_whole(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: Path) -> Hands:

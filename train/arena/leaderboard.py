@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from lupai.train.arena.files import write_whole
 from lupai.train.arena.plans import ArenaError
 from lupai.train.arena.results import read_result
 from lupai.train.arena.terminal import interval, number
@@ -78,9 +78,7 @@ def add_result(folder: Path, result_file: Path) -> Path | None:
     target = folder / f"{slug}-{digest[:12]}.json"
     if target.exists():
         return None
-    new = target.with_name(f".{target.name}.{os.getpid()}")
-    new.write_text(json.dumps(entry, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    os.replace(new, target)
+    write_whole(target, json.dumps(entry, indent=1, ensure_ascii=False) + "\n")
     return target
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import html
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from lupai.train.arena.files import write_whole
 from lupai.train.arena.hands import FAULTS
 from lupai.train.arena.terminal import interval, number
 
@@ -35,9 +35,7 @@ def write_report(path: Path, result: dict[str, Any], timing: dict[str, Any] | No
     """Write ``.html`` or ``.md`` in one step."""
     as_html = path.suffix == ".html"
     text = html_report(result, timing) if as_html else markdown_report(result, timing)
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(text, encoding="utf-8")
-    os.replace(new, path)
+    write_whole(path, text)
 
 
 def markdown_report(result: dict[str, Any], timing: dict[str, Any] | None = None) -> str:

@@ -6,7 +6,6 @@ Two runs of the same match give the same bytes; times, which differ, stand in a 
 from __future__ import annotations
 
 import json
-import os
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from lupai.envs.actions import ACTIONS
 from lupai.envs.game import make_game
+from lupai.train.arena.files import write_whole
 from lupai.train.arena.hands import FAULTS, Hands
 from lupai.train.arena.measures import Side, measure, tidy
 from lupai.train.arena.payoffs import payoffs
@@ -237,9 +237,7 @@ def to_json(result: dict[str, Any]) -> str:
 def write_json(path: Path, result: dict[str, Any]) -> None:
     """Write a result in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(to_json(result), encoding="utf-8")
-    os.replace(new, path)
+    write_whole(path, to_json(result))
 
 
 def read_result(path: Path) -> dict[str, Any]:

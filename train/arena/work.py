@@ -22,6 +22,7 @@ import lupai.agents
 from lupai.agents.base import Agent
 from lupai.envs.game import make_game
 from lupai.train.arena.asking import Asker, Fallback
+from lupai.train.arena.files import write_whole
 from lupai.train.arena.hands import Hands
 from lupai.train.arena.packs import Pack
 from lupai.train.arena.plans import ArenaError, Match
@@ -188,9 +189,7 @@ class WorkFolder:
             )
 
     def _write(self, data: Any) -> None:
-        new = self.file.with_name(f".match.{os.getpid()}")
-        new.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
-        os.replace(new, self.file)
+        write_whole(self.file, json.dumps(data, indent=1) + "\n")
 
     def has(self, part: Part) -> bool:
         """Whether a part is finished."""
