@@ -8,7 +8,7 @@ so that what is played at one table does not depend on which others are played b
 
 from __future__ import annotations
 
-from typing import Protocol, cast, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,14 @@ class LaneAgent(Agent, Protocol):
 
     def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
         """Action ids ``[N] int32``; view i draws from the agent's stream ``lanes[i]``."""
+
+
+def best_of_rows(values: npt.NDArray[Any], offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+    """Places ``[N]`` of the greatest of each ragged row of ``values [C]``, the first of equals."""
+    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    places = np.flatnonzero(values == np.maximum.reduceat(values, offsets[:-1])[rows])
+    first: npt.NDArray[np.intp] = places[np.unique(rows[places], return_index=True)[1]]
+    return first
 
 
 def ask(agent: Agent, views: Views, lanes: npt.NDArray[np.integer] | None = None) -> I32:

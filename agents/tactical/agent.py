@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.base import I32
+from lupai.agents.base import I32, best_of_rows
 from lupai.agents.tactical import bidding
 from lupai.agents.tactical.beliefs import Belief, heuristic
 from lupai.agents.tactical.bids import BIDS
@@ -69,18 +69,15 @@ class TacticalAgent:
         self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
     ) -> I32:
         """Moves ``[N]`` from masked tables and their legal ids (ragged)."""
-        playing = state.phase == PHASE_PLAY
-        if playing.all():
-            return self._play(rules, state, me, ids, offsets)
-        if not playing.any():
-            return self._bid(rules, state, me, ids, offsets)
-        out = np.zeros(len(me), np.int32)
-        for some, how in ((playing, self._play), (~playing, self._bid)):
-            rows = np.flatnonzero(some)
-            keep = np.repeat(some, np.diff(offsets))
-            sizes = np.diff(offsets)[rows]
-            cut = np.concatenate([[0], np.cumsum(sizes)])
-            out[rows] = how(rules, state.take(rows), me[rows], ids[keep], cut)
+        sizes = np.diff(offsets)
+        out = ids[offsets[:-1]].copy()
+        asked = np.flatnonzero(sizes > 1)  # a single legal move needs no price
+        if asked.size:
+            if asked.size < len(me):
+                ids = ids[np.repeat(sizes > 1, sizes)]
+                offsets = np.concatenate([[0], np.cumsum(sizes[asked])])
+                state, me = state.take(asked), me[asked]
+            out[asked] = ids[best_of_rows(self.prices(rules, state, me, ids, offsets), offsets)]
         return out
 
     def prices(
@@ -94,6 +91,8 @@ class TacticalAgent:
         playing = state.phase == PHASE_PLAY
         for some, how in ((playing, self._play_prices), (~playing, self._bid_prices)):
             at = np.flatnonzero(some)
+            if at.size == len(me):
+                return how(rules, state, me, ids, rows)
             if at.size:
                 keep = some[rows]
                 again = np.repeat(np.arange(len(at)), sizes[at])
@@ -117,30 +116,5 @@ class TacticalAgent:
         # rounded, so that the last bits of a float decide nothing
         return np.asarray(np.rint(price * _STEPS) / _STEPS)
 
-    def _bid(
-        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
-    ) -> I32:
-        return bidding.choose(rules, self._table(rules), state, me, ids, offsets)
-
     def _table(self, rules: Rules) -> npt.NDArray[np.float64]:
         return _preset_bids(rules.preset) if self._bids is None else self._bids
-
-    def _play(
-        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
-    ) -> I32:
-        sizes = np.diff(offsets)
-        asked = np.flatnonzero(sizes > 1)  # a single legal move needs no price
-        if not asked.size:
-            return ids[offsets[:-1]]
-        rows = np.repeat(np.arange(len(me)), sizes)
-        if asked.size < len(me):
-            keep = (sizes > 1)[rows]
-            out = ids[offsets[:-1]].copy()
-            some = np.concatenate([[0], np.cumsum(sizes[asked])])
-            out[asked] = self._play(rules, state.take(asked), me[asked], ids[keep], some)
-            return out
-        price = self._play_prices(rules, state, me, ids, rows)
-        best = np.maximum.reduceat(price, offsets[:-1])
-        places = np.flatnonzero(price == best[rows])
-        first = np.unique(rows[places], return_index=True)[1]
-        return ids[places[first]]

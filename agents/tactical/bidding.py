@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.base import I32
+from lupai.agents.base import I32, best_of_rows
 from lupai.agents.tactical.counting import I64, OTHERS, Count
 from lupai.agents.tactical.planning import Plan
 from lupai.agents.tactical.weights import Wills
@@ -111,10 +111,7 @@ def choose(
     """
     rows = np.repeat(np.arange(len(me)), np.diff(offsets))
     value = worth(rules, table, state, me, ids, rows)
-    best = np.maximum.reduceat(value, offsets[:-1])
-    places = np.flatnonzero(value == best[rows])
-    first = np.unique(rows[places], return_index=True)[1]
-    return ids[places[first]]
+    return ids[best_of_rows(value, offsets)]
 
 
 def table_of(bids: Bids) -> F64:
