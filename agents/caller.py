@@ -11,14 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.envs.actions import ACTIONS, VERB_ID
-from lupai.envs.deals import mix
+from lupai.envs.deals import GAMMA, mix
 from lupai.envs.view import Views
 
 __all__ = ["Calling", "NeutralCaller"]
 
 Calling = Literal["neutral", "solo", "grab"]
 CALLER_KEY: Final = np.uint64(0x6C7570616963616C)  # its draws are no agent's and no deal's
-_GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
 
 I64 = npt.NDArray[np.int64]
 U64 = npt.NDArray[np.uint64]
@@ -69,14 +68,14 @@ class NeutralCaller:
         """The same from ragged legal ids and the asked ``seats [N]`` of so many players, which are
         all that it looks at."""
         rows = np.repeat(np.arange(len(hand_seeds)), np.diff(offsets))
-        words = mix((hand_seeds.astype(np.uint64) ^ CALLER_KEY) + _GAMMA)
+        words = mix((hand_seeds.astype(np.uint64) ^ CALLER_KEY) + GAMMA)
         order = self._order[ids]
         if self._grab:
-            grabs = seats == (mix(words + _GAMMA) % np.uint64(players)).astype(np.int64)
+            grabs = seats == (mix(words + GAMMA) % np.uint64(players)).astype(np.int64)
             order[(ids == VERB_ID["grab"]) & grabs[rows]] = -1
         good = np.flatnonzero(order == np.minimum.reduceat(order, offsets[:-1])[rows])
         count = np.bincount(rows[good], minlength=len(hand_seeds))
         first = np.concatenate([[0], np.cumsum(count)[:-1]])
-        draw = mix(words + moves.astype(np.uint64) + _GAMMA)
+        draw = mix(words + moves.astype(np.uint64) + GAMMA)
         place = first + (draw % count.astype(np.uint64)).astype(np.int64)
         return np.asarray(ids[good[place]], dtype=np.int64)

@@ -18,7 +18,7 @@ from gymnasium import spaces
 
 from lupai.agents.tables import ROLES, LearnerTables, Opponent
 from lupai.envs.aec import RENDER_MODES, Observation, seat_space
-from lupai.envs.deals import check_seed
+from lupai.envs.deals import check_seed, fresh_seeds
 from lupai.envs.errors import IllegalMoveError, LupaiError
 from lupai.envs.game import Game, make_game
 from lupai.envs.records import make_record
@@ -107,7 +107,7 @@ class SingleAgentEnv(gymnasium.Env[Observation, np.int64]):
         if seed is not None:
             base, episode = check_seed(seed), 0
         elif not self._seeded:
-            base, episode = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 11), 0
+            base, episode = int(fresh_seeds(1)[0]), 0
         else:
             base, episode = int(self._tables.bases[0]), int(self._tables.episodes[0]) + 1
         state = None if injected is None else self.engine.reset_hands(*injected)

@@ -20,10 +20,10 @@ from gymnasium.vector.utils import batch_space
 from lupai.agents.single_agent import Info, check_illegal_reward, final_info
 from lupai.agents.tables import ROLES, LearnerTables, Opponent
 from lupai.envs.aec import Observation, seat_space
-from lupai.envs.deals import check_seed, seed_array
+from lupai.envs.deals import check_seed, fresh_seeds, seed_array
 from lupai.envs.errors import IllegalMoveError, LupaiError
 from lupai.envs.game import Game, make_game
-from lupai.envs.vector import MAX_TABLES
+from lupai.envs.vector import check_num_envs
 
 _ROLE_NAMES = np.array([*ROLES, None], dtype=object)
 
@@ -55,10 +55,7 @@ class SingleAgentVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDA
         render_mode: str | None = None,
         game: str = "baohuang",
     ) -> None:
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int):
-            raise LupaiError(f"num_envs {num_envs!r} is no integer")
-        if not 1 <= num_envs <= MAX_TABLES:
-            raise LupaiError(f"num_envs {num_envs} is not in 1 … {MAX_TABLES}")
+        check_num_envs(num_envs)
         if render_mode is not None:
             raise LupaiError(f"render_mode {render_mode!r}: many tables are not rendered")
         self.engine: Game = make_game(game, rules)
@@ -103,7 +100,7 @@ class SingleAgentVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDA
         return self._observe(), self._info()
 
     def _seeds(self, seed: Any) -> npt.NDArray[np.uint64]:
-        fresh = np.random.SeedSequence().generate_state(self.num_envs, np.uint64) >> np.uint64(11)
+        fresh = fresh_seeds(self.num_envs)
         if seed is None:
             return fresh
         if isinstance(seed, Sequence | np.ndarray):

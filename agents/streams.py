@@ -13,11 +13,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.deals import mix
+from lupai.envs.deals import GAMMA, mix
 
 AGENT_KEY: Final = 0x6C7570  # tag of agents' streams; another tag would move every record
 _SEATS, _OWN, _LANES, _LEARNER, _DECISIONS = range(5)  # second word of the spawn key
-_GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
 
 U64 = npt.NDArray[np.uint64]
 
@@ -56,8 +55,8 @@ def lane_draws(seed: int, lanes: npt.ArrayLike, numbers: npt.ArrayLike) -> npt.N
         lanes: ``[N]`` which stream.
         numbers: ``[N]`` which draw of it.
     """
-    words = mix(_lanes_base(seed) + np.asarray(lanes).astype(np.uint64) * _GAMMA)
-    words = mix(words + (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * _GAMMA)
+    words = mix(_lanes_base(seed) + np.asarray(lanes).astype(np.uint64) * GAMMA)
+    words = mix(words + (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * GAMMA)
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 

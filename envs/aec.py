@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from lupai.envs.deals import check_seed
+from lupai.envs.deals import check_seed, fresh_seeds
 from lupai.envs.errors import IllegalMoveError, LupaiError
 from lupai.envs.game import Game, LegalMoves, Tables
 from lupai.envs.log import TableLog
@@ -116,7 +116,7 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
         if seed is not None:
             base, episode = check_seed(seed), 0
         elif self._base_seed is None:
-            base, episode = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 11), 0
+            base, episode = int(fresh_seeds(1)[0]), 0
         else:
             base, episode = self._base_seed, self._episode + 1
         injected: tuple[list[str], int] | None = None

@@ -30,7 +30,7 @@ import numpy.typing as npt
 from lupai.envs.cards import NUM_CODES, Deck
 from lupai.envs.errors import SeedError
 
-_GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
+GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2: Final = np.uint64(0x94D049BB133111EB)
 MAX_VOIDS: Final = 100  # after so many void deals in one episode the hand ends with scores 0
@@ -62,6 +62,11 @@ def seed_array(seeds: Any) -> U64:
     return np.array([check_seed(s) for s in many], dtype=np.uint64)
 
 
+def fresh_seeds(count: int) -> U64:
+    """Seeds ``[count]`` from fresh entropy, of 53 bits, so that JSON's numbers hold them."""
+    return np.random.SeedSequence().generate_state(count, np.uint64) >> np.uint64(11)
+
+
 def mix(x: U64) -> U64:
     """SplitMix64's finaliser."""
     x = (x ^ (x >> np.uint64(30))) * _MIX_1
@@ -78,7 +83,7 @@ def hand_seeds(seeds: U64, episodes: npt.NDArray[np.integer]) -> U64:
     if episodes.dtype.kind not in "iu" or (episodes < 0).any():
         raise SeedError(f"episodes {episodes.tolist()} are not all integers from 0 on")
     e = episodes.astype(np.uint64)
-    later = mix(mix(seeds + _GAMMA) + e * _GAMMA) >> np.uint64(11)
+    later = mix(mix(seeds + GAMMA) + e * GAMMA) >> np.uint64(11)
     return np.where(e == 0, seeds, later)
 
 
@@ -98,8 +103,8 @@ def deal(
     """
     if len(deck) > MAX_DECK:
         raise ValueError(f"a deck holds at most {MAX_DECK} cards, not {len(deck)}")
-    key = mix(mix(seeds + _GAMMA) + (redeals.astype(np.uint64) + np.uint64(1)) * _GAMMA)
-    counter = np.arange(1, len(deck) + 2, dtype=np.uint64) * _GAMMA
+    key = mix(mix(seeds + GAMMA) + (redeals.astype(np.uint64) + np.uint64(1)) * GAMMA)
+    counter = np.arange(1, len(deck) + 2, dtype=np.uint64) * GAMMA
     words = mix(key[:, None] + counter)
     start = (words[:, 0] % np.uint64(seats)).astype(np.int8)
     keys = (words[:, 1:] & ~np.uint64(0xFF)) | np.arange(len(deck), dtype=np.uint64)

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from lupai.envs.deals import check_seed, seed_array
+from lupai.envs.deals import check_seed, fresh_seeds, seed_array
 from lupai.envs.errors import LupaiError
 from lupai.envs.game import Game, LegalMoves, Tables
 from lupai.envs.seats import NOBODY
@@ -44,6 +44,14 @@ class _Memory(NamedTuple):
     rewards: npt.NDArray[np.float64]
     terminated: npt.NDArray[np.bool_]
     truncated: npt.NDArray[np.bool_]
+
+
+def check_num_envs(num_envs: int) -> None:
+    """Refuse what is no number of tables."""
+    if isinstance(num_envs, bool) or not isinstance(num_envs, int):
+        raise LupaiError(f"num_envs {num_envs!r} is no integer")
+    if not 1 <= num_envs <= MAX_TABLES:
+        raise LupaiError(f"num_envs {num_envs} is not in 1 … {MAX_TABLES}")
 
 
 class VectorEnv:
@@ -76,10 +84,7 @@ class VectorEnv:
         autoreset: bool = True,
         copy: bool = True,
     ) -> None:
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int):
-            raise LupaiError(f"num_envs {num_envs!r} is no integer")
-        if not 1 <= num_envs <= MAX_TABLES:
-            raise LupaiError(f"num_envs {num_envs} is not in 1 … {MAX_TABLES}")
+        check_num_envs(num_envs)
         self.engine = engine
         self.num_envs = num_envs
         self.skip_forced = skip_forced
@@ -110,8 +115,7 @@ class VectorEnv:
 
     def _seed_all(self, seed: int | Sequence[int] | None) -> npt.NDArray[np.uint64]:
         if seed is None:
-            words = np.random.SeedSequence().generate_state(self.num_envs, np.uint64)
-            return words >> np.uint64(11)
+            return fresh_seeds(self.num_envs)
         if isinstance(seed, Sequence | np.ndarray):
             if len(seed) != self.num_envs:
                 raise LupaiError(f"{len(seed)} seeds for {self.num_envs} tables")
