@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.errors import LupaiError, RulesError
+from lupai.train.league.config import ExploitSection, SelfPlaySection
 
 __all__ = [
     "ConfigError",
@@ -141,6 +142,9 @@ class TrainConfig(_Section):
     env: EnvConfig = EnvConfig()
     network: NetworkSection = NetworkSection()
     ppo: PPOSection = PPOSection()
+    selfplay: SelfPlaySection = SelfPlaySection()
+    target: str | None = Field(None, description="exploit: whom; an agent's name or folder")
+    exploit: ExploitSection = ExploitSection()
     workers: WorkersSection = WorkersSection()
     stop: StopSection
     checkpoint: CheckpointSection = CheckpointSection()
@@ -153,6 +157,21 @@ class TrainConfig(_Section):
         except RulesError as error:
             raise ValueError(str(error)) from None
         return str(rules)
+
+    @model_validator(mode="after")
+    def _opponents_fit(self) -> TrainConfig:
+        if self.selfplay.mode != "self" and self.workers.sampler != "batch":
+            raise ValueError(
+                f"selfplay.mode {self.selfplay.mode} needs workers.sampler batch, not "
+                f"{self.workers.sampler}: RLlib's own runner knows no opponents"
+            )
+        if (self.selfplay.mode == "exploit") != (self.target is not None):
+            raise ValueError(
+                "selfplay.mode exploit and target go together: give "
+                + ("target=…, an agent's name or folder" if self.target is None else
+                   "selfplay.mode=exploit, as configs/qingdao_exploit.yaml does")
+            )  # fmt: skip
+        return self
 
     @property
     def rules_string(self) -> str:

@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -15,7 +16,7 @@ import lupai
 from lupai.envs.errors import LupaiError
 from lupai.train.config import TrainConfig, dump_config, load_config
 
-__all__ = ["Existing", "Progress", "TrainingError", "prepare", "save"]
+__all__ = ["Existing", "Progress", "TrainingError", "export_agent", "prepare", "save"]
 
 Existing = Literal["refuse", "resume", "replace"]
 CONFIG_FILE: Final = "config.yaml"
@@ -85,15 +86,26 @@ def prepare(path: Path, config: TrainConfig, existing: Existing) -> tuple[Progre
     return progress, checkpoint
 
 
-def save(algorithm: Any, config: TrainConfig, path: Path, progress: Progress) -> None:
-    """Write a checkpoint under a name that appears when it is whole, then point to it."""
+def save(
+    algorithm: Any,
+    config: TrainConfig,
+    path: Path,
+    progress: Progress,
+    files: Mapping[str, str] | None = None,
+) -> None:
+    """Write a checkpoint under a name that appears when it is whole, then point to it.
+
+    ``files`` are names and texts of more files that go into it.
+    """
     checkpoints = path / "checkpoints"
     checkpoints.mkdir(exist_ok=True)
     name = f"{progress.iteration:06d}"
     new = Path(tempfile.mkdtemp(prefix=".new-", dir=checkpoints))
     try:
         algorithm.save_to_path(str((new / "rllib").resolve()))
-        _export(algorithm, config, new / "agent", progress)
+        export_agent(algorithm, config, new / "agent", progress)
+        for name_of_file, text in (files or {}).items():
+            write_text(new / name_of_file, text)
         write_text(new / STATE_FILE, json.dumps(asdict(progress)) + "\n")
         new.chmod(0o755)
         if (checkpoints / name).exists():
@@ -106,7 +118,8 @@ def save(algorithm: Any, config: TrainConfig, path: Path, progress: Progress) ->
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _export(algorithm: Any, config: TrainConfig, folder: Path, progress: Progress) -> None:
+def export_agent(algorithm: Any, config: TrainConfig, folder: Path, progress: Progress) -> None:
+    """Write the learner as an agent folder, as it is now."""
     import torch
 
     from lupai.agents.checkpoint import save_agent

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from lupai.train.config import TrainConfig, load_config
+from lupai.train.league.coach import League, check_opponents, make_coach
 from lupai.train.run_folder import (
     CONFIG_FILE,
     METRICS_FILE,
@@ -79,9 +80,12 @@ def run(
         TrainingError: the folder is taken, nothing to resume, or sampling failed.
     """
     path = folder or config.run_folder
+    if existing != "resume":
+        check_opponents(config)
     progress, checkpoint = prepare(path, config, existing)
+    coach = make_coach(config, path, checkpoint)
     with ray_session(config), stop_signals() as stopped:
-        _loop(config, path, progress, checkpoint, stopped, out or sys.stderr)
+        _loop(config, path, progress, checkpoint, coach, stopped, out or sys.stderr)
     return path
 
 
@@ -90,6 +94,7 @@ def _loop(
     path: Path,
     progress: Progress,
     checkpoint: Path | None,
+    coach: League | None,
     stopped: Callable[[], bool],
     out: TextIO,
 ) -> None:
@@ -115,9 +120,13 @@ def _loop(
             saved, saved_at = first, time.monotonic()
             while progress.share(config) < 1 and not stopped():
                 start = time.monotonic()
+                if coach is not None:
+                    coach.before(algorithm)
                 result = _train_once(algorithm)
                 seconds = time.monotonic() - start
                 row = _row(result, progress, seconds)
+                if coach is not None:
+                    row |= coach.after(algorithm, progress)
                 lines.write(json.dumps(row) + "\n")
                 lines.flush()
                 for key, value in row.items():
@@ -126,12 +135,22 @@ def _loop(
                 bar.set_postfix_str(_postfix(row))
                 bar.update(round(1000 * progress.share(config)) - bar.n)
                 if time.monotonic() - saved_at >= 60 * config.checkpoint.every_minutes:
-                    save(algorithm, config, path, progress)
+                    _save(algorithm, config, path, progress, coach)
                     saved, saved_at = progress.iteration, time.monotonic()
             if saved != progress.iteration or progress.iteration == 0:
-                save(algorithm, config, path, progress)
+                _save(algorithm, config, path, progress, coach)
+            if coach is not None and progress.share(config) >= 1:
+                coach.finish(algorithm, progress)
     finally:
         algorithm.stop()
+
+
+def _save(
+    algorithm: Any, config: TrainConfig, path: Path, progress: Progress, coach: League | None
+) -> None:
+    save(algorithm, config, path, progress, None if coach is None else coach.files())
+    if coach is not None:
+        coach.saved()
 
 
 def _build(config: TrainConfig, progress: Progress, checkpoint: Path | None) -> Any:

@@ -14,6 +14,7 @@ TRAIN_EXAMPLES: Final = """examples:
   lupai train my.yaml ppo.lr=1e-4 stop.minutes=30     a file, with values of it changed
   lupai train qingdao_quick name=second               another run folder
   lupai train --resume runs/quick stop.minutes=60     go on with a run
+  lupai train qingdao_exploit target=runs/quick       a best response to an agent
 
 Ctrl-C saves a checkpoint and stops; --resume goes on from there. Needs the extra `train`.
 """
@@ -69,5 +70,9 @@ def run_train(arguments: argparse.Namespace) -> int:
         from lupai.train.trainer import run
 
         folder = run(config, existing="replace" if arguments.replace else "refuse")
+    if (folder / "exploit.json").is_file():
+        from lupai.train.league.exploit import summary
+
+        print(summary(folder))
     print(f"run folder: {folder}\nmeasure it: lupai evaluate {folder}")
     return 0

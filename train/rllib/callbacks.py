@@ -12,22 +12,30 @@ from lupai.train.rllib.tables import ROLES
 WINDOW: Final = 500  # hands over which the means below run
 
 
-def log_hand(metrics: Any, roles: Sequence[int], scores: Sequence[int], decisions: int) -> None:
+def log_hand(
+    metrics: Any,
+    roles: Sequence[int],
+    scores: Sequence[int],
+    decisions: int,
+    learner: Sequence[bool] = (True,) * 5,
+) -> None:
     """Log a finished hand to RLlib's MetricsLogger.
 
     Args:
         metrics: the logger.
         roles: index into ROLES, by seat.
         scores: final scores, by seat.
-        decisions: decisions made in the hand.
+        decisions: decisions of the learner in the hand.
+        learner: whether it held the seat, by seat; scores of other seats are not logged.
 
     Raises:
         RuntimeError: the scores do not sum to zero.
     """
     if sum(scores) != 0:
         raise RuntimeError(f"scores {list(scores)} of a hand do not sum to zero")
-    for role, score in zip(roles, scores, strict=True):
-        metrics.log_value(("role_score", ROLES[role]), float(score), window=WINDOW)
+    for role, score, mine in zip(roles, scores, learner, strict=True):
+        if mine:
+            metrics.log_value(("role_score", ROLES[role]), float(score), window=WINDOW)
     metrics.log_value("solo_share", float(ROLES.index("solo") in roles), window=WINDOW)
     metrics.log_value("decisions_per_hand", float(decisions), window=WINDOW)
 

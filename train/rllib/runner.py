@@ -26,6 +26,7 @@ from ray.rllib.utils.metrics import (
     WEIGHTS_SEQ_NO,
 )
 
+from lupai.train.league.lineups import Lineups
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.rllib.tables import Finished, Tables
@@ -42,6 +43,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
 
     def __init__(self, config: Any, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
+        self.lineups = self._make_lineups()
         self._tables: Tables | None = None
         self._hands: list[int] = []  # number of the running hand at each table
         self._decisions: dict[int, int] = {}  # decisions so far, by hand
@@ -67,10 +69,17 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         with self.metrics.log_time(SAMPLE_TIMER):
             return self._play(math.ceil(num_timesteps / self.num_envs))
 
+    def _make_lineups(self) -> Lineups | None:
+        options = self.config.env_config
+        if (seating := options.get("seating")) is None:
+            return None
+        worker, seed = self.worker_index or 0, options.get("stream", [0])[0]
+        return Lineups(self.num_envs, worker, seating, seed)
+
     def _start(self) -> Tables:
         options = self.config.env_config
         key = [*options.get("stream", [0]), self.worker_index or 0]
-        tables = Tables(options["rules"], options["skip"], key, self.num_envs)
+        tables = Tables(options["rules"], options["skip"], key, self.num_envs, self.lineups)
         self._hands = [self._open_hand() for _ in range(self.num_envs)]
         return tables
 
@@ -143,7 +152,8 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         return episodes
 
     def _log(self, end: Finished, decisions: int) -> None:
-        log_hand(self.metrics, end.roles.tolist(), end.scores.tolist(), decisions)
+        roles, scores, learner = end.roles.tolist(), end.scores.tolist(), end.learner.tolist()
+        log_hand(self.metrics, roles, scores, decisions, learner)
 
     def _count(self, steps: int, hands: int) -> None:
         # Also when it is 0: RLlib sums what some runners did not log to NaN.

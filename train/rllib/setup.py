@@ -11,6 +11,7 @@ from ray.rllib.policy.policy import PolicySpec
 
 from lupai.agents.network import NetworkConfig
 from lupai.train.config import TrainConfig
+from lupai.train.league.coach import seating
 from lupai.train.rllib.callbacks import LupaiCallbacks
 from lupai.train.rllib.env import LupaiEnv
 from lupai.train.rllib.learner import LupaiLearner
@@ -56,6 +57,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
                 "skip": config.env.skip,
                 "reward_scale": config.env.reward_scale,
                 "stream": [config.seed, iteration],
+                "seating": seating(config),
             },
             disable_env_checking=True,  # RLlib's checker plays unmasked moves
         )

@@ -1,7 +1,7 @@
 """Many tables that always wait for a decision: what a sampler plays on.
 
-Everything that needs no decision is played here, for all tables at once, and a finished hand is
-followed by the next deal of the stream.
+Everything that needs no decision of the learner is played here, for all tables at once, and a
+finished hand is followed by the next deal of the stream.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from lupai.agents.network import pack_legal
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.legal import Legal, verb_mask
+from lupai.train.league.lineups import Lineups
 
 SKIPS: Final = ("none", "forced", "idle")
 ROLES: Final = ("none", "emperor", "guard", "rebel", "solo")
@@ -32,11 +33,13 @@ class Finished:
 
     Attributes:
         table: where. scores: ``[5] int``. roles: ``[5]`` index into ROLES of each seat.
+        learner: ``[5] bool`` seats of the learner.
     """
 
     table: int
     scores: npt.NDArray[np.int64]
     roles: npt.NDArray[np.int8]
+    learner: npt.NDArray[np.bool_]
 
 
 class Tables:
@@ -47,16 +50,25 @@ class Tables:
         skip: what is played unasked, see EnvConfig.
         key: ints that key the stream of deals; other keys give other deals.
         tables: B.
+        lineups: opponents in some of the seats, who are answered for here; None: there are none.
     """
 
-    def __init__(self, rules: str, skip: str, key: Sequence[int], tables: int) -> None:
+    def __init__(
+        self,
+        rules: str,
+        skip: str,
+        key: Sequence[int],
+        tables: int,
+        lineups: Lineups | None = None,
+    ) -> None:
         if skip not in SKIPS:
             raise ValueError(f"skip is {skip!r}; allowed: {', '.join(SKIPS)}")
         self.engine = Engine(rules)
         self.skip = skip
         seeds = np.random.SeedSequence([int(k) for k in key])
         self._deals = np.random.Generator(np.random.PCG64(seeds))
-        self.state = self.engine.reset(self._draw(tables))
+        self.lineups = lineups
+        self.state = self._deal(np.arange(tables))
         self.legal = Legal.empty(tables)
         ended = self._advance(np.arange(tables))
         del ended  # hands without a single decision, in odd small decks
@@ -79,8 +91,12 @@ class Tables:
         self.engine.step(self.state, actions, legal=self.legal)
         return self._advance(np.arange(len(self)))
 
-    def _draw(self, count: int) -> npt.NDArray[np.uint64]:
-        return self._deals.integers(0, 1 << 63, size=count, dtype=np.uint64)
+    def _deal(self, rows: Ints) -> Any:
+        """The next hands of the stream, seated for the tables ``rows``."""
+        state = self.engine.reset(self._deals.integers(0, 1 << 63, len(rows), dtype=np.uint64))
+        if self.lineups is not None:
+            self.lineups.seat(self.engine, state, rows)
+        return state
 
     def _advance(self, rows: Ints) -> list[Finished]:
         finished: list[Finished] = []
@@ -88,17 +104,21 @@ class Tables:
             over = rows[np.asarray(self.state.over)[rows]]
             if len(over):
                 finished += self._settle(over)
-                self.state.put(over, self.engine.reset(self._draw(len(over))))
+                self.state.put(over, self._deal(over))
             legal = self.engine.legal(self.state, rows)
             counts = legal.counts()
             if (counts == 0).any():
                 seat = int(self.state.actor[rows[counts == 0][0]])
                 raise RuntimeError(f"engine fault: seat {seat} has no legal move")
             forced, idle = self._unasked(legal, counts)
+            moves = np.full(len(rows), VERB_ID["pass"])
             asked = ~(forced | idle)
+            if self.lineups is not None:
+                theirs = self.lineups.answer(self.engine, self.state, rows, legal, moves)
+                forced &= ~theirs
+                asked &= ~theirs
             self.legal.put(rows[asked], legal.take(np.flatnonzero(asked)))
             unasked = np.flatnonzero(~asked)
-            moves = np.full(len(rows), VERB_ID["pass"])
             only = np.flatnonzero(forced)
             if len(only):
                 moves[only] = legal.take(only).ids()[0]
@@ -125,7 +145,12 @@ class Tables:
         scores, roles = self.engine.scores(part), seat_roles(part)
         if scores.sum(axis=1).any():
             raise RuntimeError("engine fault: scores of a hand do not sum to zero")
-        return [Finished(int(row), scores[i], roles[i]) for i, row in enumerate(rows)]
+        if self.lineups is None:
+            learner = np.ones(scores.shape, np.bool_)
+        else:
+            self.lineups.settle(rows, scores)
+            learner = self.lineups.learner[rows]
+        return [Finished(int(row), scores[i], roles[i], learner[i]) for i, row in enumerate(rows)]
 
 
 def seat_roles(state: Any) -> npt.NDArray[np.int8]:

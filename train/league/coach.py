@@ -1,0 +1,291 @@
+"""The trainer's side of a league: plans for the samplers, their statistics, snapshots, its file.
+
+Below the run folder lies ``league/``: ``snapshot-000050/`` and, of anchors that are folders, copies
+``anchor-NAME/``, all of them agent folders. Who is in the league, how the learner fares and the
+state of its generator stand in ``league.json`` of each checkpoint, so a run goes on from any of
+them; a snapshot's folder is removed when neither the league nor a checkpoint names it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+import lupai.agents
+from lupai.agents.base import Agent, BatchAgent
+from lupai.agents.registry import AGENTS
+from lupai.train.config import TrainConfig
+from lupai.train.league.matchmaking import Plan, Seating, opponent_shares
+from lupai.train.league.population import (
+    LeagueError,
+    Member,
+    Population,
+    dump_league,
+    parse_league,
+)
+from lupai.train.run_folder import Progress, export_agent
+
+__all__ = ["LEAGUE_FILE", "League", "check_opponents", "make_coach", "seating"]
+
+LEAGUE_FILE: Final = "league.json"
+FOLDER: Final = "league"
+LEAGUE_KEY: Final = 0x6C6561  # stream of the league's own draws
+
+
+def seating(config: TrainConfig) -> Seating | None:
+    """How the samplers seat their hands; None: without opponents."""
+    if config.selfplay.mode == "self":
+        return None
+    if config.selfplay.mode == "league" or config.exploit.role == "seat":
+        return "drawn"
+    return config.exploit.role
+
+
+def make_coach(config: TrainConfig, folder: Path, checkpoint: Path | None) -> League | None:
+    """Who looks after the opponents of a run; None: there are none.
+
+    Raises:
+        LupaiError: an opponent that cannot be had, or a damaged file.
+    """
+    if config.selfplay.mode == "self":
+        return None
+    if config.selfplay.mode == "league":
+        return League(config, folder, checkpoint)
+    from lupai.train.league.exploit import Exploit
+
+    return Exploit(config, folder, checkpoint)
+
+
+def check_opponents(config: TrainConfig) -> None:
+    """See that the opponents of a new run can be had, before anything is made or replaced.
+
+    Raises:
+        LupaiError: an unknown name (it tells those that exist), an agent of other rules, one that
+            decides view by view, or one in the run's own folder.
+    """
+    own = config.run_folder.resolve()
+    for name in opponents_of(config):
+        if (
+            name not in AGENTS
+            and Path(name).is_dir()
+            and own in (p := Path(name).resolve(), *p.parents)
+        ):
+            raise LeagueError(
+                f"opponent {name!r} lies in the folder of the run itself; choose another name=…"
+            )
+        load_opponent(name, config.rules_string)
+
+
+def opponents_of(config: TrainConfig) -> tuple[str, ...]:
+    """Names of the opponents that the config gives."""
+    if config.selfplay.mode == "exploit":
+        assert config.target is not None
+        return (config.target,)
+    return config.selfplay.anchors if config.selfplay.mode == "league" else ()
+
+
+def load_opponent(name: str | os.PathLike[str], rules: str) -> Agent:
+    """An agent that can play at batch speed."""
+    agent = lupai.agents.load(name, rules)
+    if not isinstance(agent, BatchAgent):
+        raise LeagueError(
+            f"opponent {os.fspath(name)!r}: it has no act_batch and decides view by view, too slow "
+            f"for training; agents that can: {', '.join(AGENTS)}, and trained ones"
+        )
+    return agent
+
+
+class League:
+    """Opponents of a run.
+
+    Args:
+        config: the run.
+        folder: run folder.
+        checkpoint: to go on from; None: a new run. Without a league in it a new one begins.
+
+    Raises:
+        LupaiError: an opponent that cannot be had, or a damaged file.
+    """
+
+    def __init__(self, config: TrainConfig, folder: Path, checkpoint: Path | None) -> None:
+        self.config = config
+        self.folder = folder
+        self._rng = np.random.Generator(np.random.PCG64(0))
+        self._rng.bit_generator.state = np.random.PCG64(
+            np.random.SeedSequence(config.seed, spawn_key=(LEAGUE_KEY,))
+        ).state
+        old = Population([])
+        file = None if checkpoint is None else checkpoint / LEAGUE_FILE
+        if file is not None and file.is_file():
+            old = self._read(file)
+        known = {member.name: member for member in old.anchors}
+        anchors = [self._anchor(name) for name in opponents_of(config)]
+        if len({member.name for member in anchors}) < len(anchors):
+            raise LeagueError("selfplay.anchors: two folders of the same name; rename one")
+        for member in anchors:
+            if member.name in known:
+                member.hands, member.points = known[member.name].hands, known[member.name].points
+        self.population = Population(anchors, old.snapshots)
+        for member in self.population.members:  # said now, not in the middle of a run
+            self._load(member)
+        self._plan = self._next_plan(word=0)
+
+    # --- the loop --------------------------------------------------------------------------------
+
+    def before(self, algorithm: Any) -> None:
+        """Tell all samplers whom they meet in the next iteration."""
+        self._plan = self._next_plan(int(self._rng.integers(0, 1 << 63)))
+        _send(algorithm.env_runner_group, self._plan, self._packed)
+
+    def after(self, algorithm: Any, progress: Progress) -> dict[str, float]:
+        """Take in an iteration; metrics of it."""
+        # sums in the order of the samplers: the same at every run
+        for sums in algorithm.env_runner_group.foreach_env_runner(_collect):
+            for member in self.population.members:
+                if member.name in sums:
+                    member.record(*sums[member.name], self.config.selfplay.window)
+        row: dict[str, float] = {}
+        shares = dict(zip(self._plan.names, self._plan.shares, strict=True))
+        for member in self.population.members:
+            row[f"league/{member.name}/share"] = shares[member.name] * (1 - self._plan.self_share)
+            if member.hands:
+                row[f"league/{member.name}/score"] = member.points / member.hands
+        if self.config.selfplay.mode == "league":
+            self._snapshot(algorithm, progress)
+        return row
+
+    def files(self) -> dict[str, str]:
+        """What a checkpoint keeps: names and texts."""
+        state = dict(self._rng.bit_generator.state)
+        return {LEAGUE_FILE: dump_league(self.population, state)}
+
+    def saved(self) -> None:
+        """After a checkpoint: remove the snapshots that nothing names any more."""
+        wanted = {member.source for member in self.population.members}
+        for file in self.folder.glob(f"checkpoints/*/{LEAGUE_FILE}"):
+            try:
+                stored, _ = parse_league(file.read_text("utf-8"), str(file))
+            except (OSError, ValueError, LeagueError):
+                return  # who knows what it named
+            wanted |= {member.source for member in stored.members}
+        for path in (self.folder / FOLDER).glob("snapshot-*"):
+            if f"{FOLDER}/{path.name}" not in wanted:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def finish(self, algorithm: Any, progress: Progress) -> None:
+        """After the last iteration of a run that reached its limit."""
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _next_plan(self, word: int) -> Plan:
+        section, members = self.config.selfplay, self.population.members
+        shares: tuple[float, ...] = ()
+        if members:
+            scores = [member.score(section.prior) for member in members]
+            shares = tuple(opponent_shares(scores, section.temperature, section.uniform).tolist())
+        names = tuple(member.name for member in members)
+        return Plan(names, shares, self._self_share(), self._seats(), word)
+
+    def _self_share(self) -> float:
+        return self.config.selfplay.self_share
+
+    def _seats(self) -> tuple[float, ...]:
+        return self.config.selfplay.seats
+
+    def _snapshot(self, algorithm: Any, progress: Progress) -> None:
+        section = self.config.selfplay
+        if progress.iteration % section.every:
+            return
+        name = f"snapshot-{progress.iteration:06d}"
+        export_agent(algorithm, self.config, self.folder / FOLDER / name, progress)
+        member = Member(name, f"{FOLDER}/{name}", progress.iteration)
+        self.population.add(member, section.snapshots, section.prior)
+
+    def _anchor(self, name: str) -> Member:
+        label = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
+        copy = f"{FOLDER}/anchor-{label}"
+        if (self.folder / copy).is_dir():
+            return Member(label, copy)
+        if name in AGENTS or not Path(name).is_dir():
+            return Member(label, name)
+        # A run's newest checkpoint moves on; an anchor does not.
+        freeze_agent(Path(name), self.folder / copy)
+        return Member(label, copy)
+
+    def _load(self, member: Member) -> Agent:
+        path = self.folder / member.source
+        if not member.source.startswith(f"{FOLDER}/"):
+            return load_opponent(member.source, self.config.rules_string)
+        from lupai.agents.checkpoint import load_agent
+
+        if not path.is_dir():
+            raise LeagueError(
+                f"run {str(self.folder)!r}: its league needs {member.source}, which is missing; "
+                f"copy it again, or go on from another checkpoint"
+            )
+        sample = member.iteration > 0 and self.config.selfplay.sample
+        return load_agent(path, rules=self.config.rules_string, sample=sample)
+
+    def _packed(self, names: Iterable[str]) -> dict[str, bytes]:
+        import ray
+
+        members = {member.name: member for member in self.population.members}
+        return {name: ray.cloudpickle.dumps(self._load(members[name])) for name in names}
+
+    def _read(self, file: Path) -> Population:
+        try:
+            text = file.read_text("utf-8")
+        except (OSError, ValueError) as error:
+            raise LeagueError(f"{file}: cannot be read ({error}); copy it again") from None
+        population, rng = parse_league(text, str(file))
+        try:
+            self._rng.bit_generator.state = rng
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise LeagueError(
+                f"{file}: rng: no state of a generator ({error}); copy it again, or go on from "
+                f"another checkpoint"
+            ) from None
+        return population
+
+
+def freeze_agent(source: Path, target: Path) -> None:
+    """Copy an agent folder, or the newest agent of a run; it appears whole or not at all."""
+    from lupai.agents.checkpoint import find_agent
+
+    place = find_agent(source)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    new = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        shutil.copytree(place, new, dirs_exist_ok=True)
+        new.chmod(0o755)
+        new.rename(target)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _send(group: Any, plan: Plan, packed: Callable[[Iterable[str]], dict[str, bytes]]) -> None:
+    lacks = group.foreach_env_runner(partial(_lacks, names=plan.names))
+    missing = sorted({name for names in lacks for name in names})
+    group.foreach_env_runner(partial(_take, plan=plan, packed=packed(missing)))
+
+
+def _lacks(runner: Any, names: tuple[str, ...]) -> list[str]:
+    missing: list[str] = runner.lineups.lacks(names)
+    return missing
+
+
+def _take(runner: Any, plan: Plan, packed: dict[str, bytes]) -> None:
+    runner.lineups.take(plan, packed)
+
+
+def _collect(runner: Any) -> dict[str, tuple[int, float]]:
+    sums: dict[str, tuple[int, float]] = runner.lineups.collect()
+    return sums
