@@ -151,13 +151,15 @@ class League:
         for sums in algorithm.env_runner_group.foreach_env_runner(_collect):
             for member in self.population.members:
                 if member.name in sums:
-                    member.record(*sums[member.name], self.config.selfplay.window)
+                    hands, points = sums[member.name]
+                    member.record(hands, points, self.config.selfplay.window)
         row: dict[str, float] = {}
         shares = dict(zip(self._plan.names, self._plan.shares, strict=True))
         for member in self.population.members:
-            row[f"league/{member.name}/share"] = shares[member.name] * (1 - self._plan.self_share)
+            share = shares[member.name] * (1 - self._plan.self_share)
+            row[f"league/{member.name}/share"] = round(share, 6)
             if member.hands:
-                row[f"league/{member.name}/score"] = member.points / member.hands
+                row[f"league/{member.name}/score"] = round(member.points / member.hands, 6)
         if self.config.selfplay.mode == "league":
             self._snapshot(algorithm, progress)
         return row

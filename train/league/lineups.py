@@ -1,7 +1,7 @@
 """The opponents at a sampler's tables: who holds which seat, and what the others play.
 
-A sampler's tables are always at a decision of the learner; here everybody else is answered for, all
-decisions of one opponent in one call. Opponents are lupai's agents and no RLModules: RLlib knows
+A sampler asks the learner only; here everybody else is answered for, all decisions of one opponent
+in one call. Opponents are lupai's agents and no RLModules: RLlib knows
 nothing of them, so none of its traps with modules that come and go applies. An opponent is asked
 wherever it has a choice, also where the learner would pass unasked, so it plays as it does alone.
 """
@@ -112,6 +112,7 @@ class Lineups:
         state: Any,
         rows: npt.NDArray[np.integer],
         legal: Any,
+        counts: I64,
         moves: npt.NDArray[np.integer],
     ) -> npt.NDArray[np.bool_]:
         """Fill in the opponents' moves.
@@ -120,7 +121,7 @@ class Lineups:
             engine: the rules.
             state: the B tables.
             rows: ``[N]`` tables that wait for a decision.
-            legal: the legal moves there.
+            legal: the legal moves there. counts: ``[N]`` how many.
             moves: ``[N]`` to be filled where an opponent is asked.
 
         Returns:
@@ -130,7 +131,6 @@ class Lineups:
         theirs: npt.NDArray[np.bool_] = ~self.learner[rows, actors]
         if not theirs.any():
             return theirs
-        counts = legal.counts()
         forced = np.flatnonzero(theirs & (counts == 1))
         if len(forced):
             moves[forced] = legal.take(forced).ids()[0]

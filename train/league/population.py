@@ -1,9 +1,9 @@
 """Who is in the league, how the learner fares against each, and who has to go.
 
 Anchors and the first snapshot never go. When there are too many snapshots, one goes that matters
-least, and age is no reason: of the half whose neighbours in time are nearest (the newest excepted)
-it is the one against whom the learner scores most. So the snapshots stay spread over the whole run,
-and where they are dense the hard ones stay.
+least, and age is no reason: of the two whose neighbours in time are nearest to each other (first
+and newest excepted) it is the one against whom the learner scores more. So the snapshots stay
+spread over the whole run, and where they are dense the hard ones stay.
 """
 
 from __future__ import annotations
@@ -96,8 +96,7 @@ class Population:
     def _least(self, prior: int) -> int:
         times = [member.iteration for member in self.snapshots]
         inner = range(1, len(times) - 1)
-        dense = sorted(inner, key=lambda i: (times[i + 1] - times[i - 1], i))
-        dense = dense[: max(1, (len(dense) + 1) // 2)]
+        dense = sorted(inner, key=lambda i: (times[i + 1] - times[i - 1], i))[:2]
         return max(dense, key=lambda i: (self.snapshots[i].score(prior), -i))
 
     def to_json(self) -> list[dict[str, Any]]:

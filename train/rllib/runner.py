@@ -8,7 +8,6 @@ kept for the next call, exactly as RLlib keeps hanging actions, so every decisio
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
@@ -39,7 +38,7 @@ Key = tuple[int, int, int]  # table, number of the hand, seat
 
 
 class BatchEnvRunner(MultiAgentEnvRunner):
-    """Samples ``num_envs_per_env_runner`` tables in lockstep."""
+    """Samples ``num_envs_per_env_runner`` tables at once."""
 
     def __init__(self, config: Any, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
@@ -67,7 +66,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             num_timesteps = fragment * self.num_envs
         self.metrics.log_value(WEIGHTS_SEQ_NO, self._weights_seq_no, window=1)
         with self.metrics.log_time(SAMPLE_TIMER):
-            return self._play(math.ceil(num_timesteps / self.num_envs))
+            return self._play(num_timesteps)
 
     def _make_lineups(self) -> Lineups | None:
         options = self.config.env_config
@@ -88,30 +87,33 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         self._decisions[self._next_hand] = 0
         return self._next_hand
 
-    def _play(self, steps: int) -> list[SingleAgentEpisode]:
+    def _play(self, decisions: int) -> list[SingleAgentEpisode]:
         if self._tables is None:
             self._tables = self._start()
         tables = self._tables
         games: dict[Key, list[Decision]] = {k: [v] for k, v in self._waiting.items()}
         ended: dict[int, Finished] = {}
-        for _ in range(steps):
-            seats = tables.seats
+        made = 0
+        while made < decisions:
+            rows, seats = tables.rows, tables.seats
             observation, legal = tables.observe()
             obs = {OBSERVATION: torch.from_numpy(observation), LEGAL: torch.from_numpy(legal)}
             out = self.module.forward_exploration({POLICY: {Columns.OBS: obs}})[POLICY]
             actions = out[Columns.ACTIONS].numpy()
             log_probs = out[Columns.ACTION_LOGP].numpy()
-            for table, hand in enumerate(self._hands):
+            made += len(rows)
+            for i, table in enumerate(rows.tolist()):
+                hand = self._hands[table]
                 self._decisions[hand] += 1
-                games.setdefault((table, hand, int(seats[table])), []).append(
-                    (observation[table], legal[table], int(actions[table]), log_probs[table])
+                games.setdefault((table, hand, int(seats[i])), []).append(
+                    (observation[i], legal[i], int(actions[i]), log_probs[i])
                 )
             for hand_end in tables.step(actions):
                 hand = self._hands[hand_end.table]
                 self._log(hand_end, self._decisions.pop(hand))
                 ended[hand] = hand_end
                 self._hands[hand_end.table] = self._open_hand()
-        self._count(steps * len(tables), len(ended))
+        self._count(made, len(ended))
         return self._episodes(games, ended)
 
     def _episodes(

@@ -1,7 +1,9 @@
-"""Many tables that always wait for a decision: what a sampler plays on.
+"""Many tables that wait for decisions of the learner: what a sampler plays on.
 
 Everything that needs no decision of the learner is played here, for all tables at once, and a
-finished hand is followed by the next deal of the stream.
+finished hand is followed by the next deal of the stream. Without opponents all tables wait all the
+time. With opponents they need not keep step, which would leave the last of them to be played one by
+one: at least half of them wait, and the others are one move further at each step.
 """
 
 from __future__ import annotations
@@ -51,6 +53,10 @@ class Tables:
         key: ints that key the stream of deals; other keys give other deals.
         tables: B.
         lineups: opponents in some of the seats, who are answered for here; None: there are none.
+
+    Attributes:
+        state: the B tables. legal: their legal moves, up to date where they wait.
+        rows: ``[N]`` the tables that wait, ascending.
     """
 
     def __init__(
@@ -69,8 +75,11 @@ class Tables:
         self._deals = np.random.Generator(np.random.PCG64(seeds))
         self.lineups = lineups
         self.state = self._deal(np.arange(tables))
-        self.legal = Legal.empty(tables)
-        ended = self._advance(np.arange(tables))
+        # Of the rules' own form: under 特画 an identity card counts beside the set's cards.
+        self.legal = Legal.empty(tables, int(self.engine.rules.supreme))
+        self.rows: Ints = np.zeros(0, np.int64)
+        self._waits = np.zeros(tables, np.bool_)
+        ended = self._advance()
         del ended  # hands without a single decision, in odd small decks
 
     def __len__(self) -> int:
@@ -78,18 +87,23 @@ class Tables:
 
     @property
     def seats(self) -> npt.NDArray[np.int64]:
-        """``[B] int64`` seat to act at each table."""
-        return np.asarray(self.state.actor).astype(np.int64)
+        """``[N] int64`` seat that is asked at each table that waits."""
+        return np.asarray(self.state.actor)[self.rows].astype(np.int64)
 
     def observe(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
-        """``(observation [B, D] int8, packed legal moves [B, W] uint8)`` of the acting seats."""
-        ids, offsets = self.legal.ids()
-        return self.engine.observe(self.state, self.seats), pack_legal(ids, offsets, ACTIONS.size)
+        """``(observation [N, D] int8, packed legal moves [N, W] uint8)`` of the asked seats."""
+        ids, offsets = self._asked().ids()
+        observation = self.engine.observe(self.state, self.seats, self.rows)
+        return observation, pack_legal(ids, offsets, ACTIONS.size)
 
     def step(self, actions: Ints) -> list[Finished]:
-        """Play one decision ``[B]`` at every table and go on to the next; hands that ended."""
-        self.engine.step(self.state, actions, legal=self.legal)
-        return self._advance(np.arange(len(self)))
+        """Play a decision ``[N]`` at every table that waits and go on; hands that ended."""
+        self.engine.step(self.state, actions, self.rows, legal=self._asked())
+        self._waits[self.rows] = False
+        return self._advance()
+
+    def _asked(self) -> Legal:
+        return self.legal if len(self.rows) == len(self) else self.legal.take(self.rows)
 
     def _deal(self, rows: Ints) -> Any:
         """The next hands of the stream, seated for the tables ``rows``."""
@@ -98,8 +112,9 @@ class Tables:
             self.lineups.seat(self.engine, state, rows)
         return state
 
-    def _advance(self, rows: Ints) -> list[Finished]:
+    def _advance(self) -> list[Finished]:
         finished: list[Finished] = []
+        rows: Ints = np.flatnonzero(~self._waits)
         while len(rows):
             over = rows[np.asarray(self.state.over)[rows]]
             if len(over):
@@ -114,10 +129,11 @@ class Tables:
             moves = np.full(len(rows), VERB_ID["pass"])
             asked = ~(forced | idle)
             if self.lineups is not None:
-                theirs = self.lineups.answer(self.engine, self.state, rows, legal, moves)
+                theirs = self.lineups.answer(self.engine, self.state, rows, legal, counts, moves)
                 forced &= ~theirs
                 asked &= ~theirs
             self.legal.put(rows[asked], legal.take(np.flatnonzero(asked)))
+            self._waits[rows[asked]] = True
             unasked = np.flatnonzero(~asked)
             only = np.flatnonzero(forced)
             if len(only):
@@ -126,6 +142,9 @@ class Tables:
                 part = legal.take(unasked)
                 self.engine.step(self.state, moves[unasked], rows[unasked], legal=part)
             rows = rows[unasked]
+            if self.lineups is not None and 2 * np.count_nonzero(self._waits) >= len(self):
+                break
+        self.rows = np.flatnonzero(self._waits)
         return finished
 
     def _unasked(

@@ -1,0 +1,352 @@
+"""Runs with opponents: what is learned, what is kept, what is proved about a target."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ray")
+
+import lupai.agents
+from lupai.agents.registry import UnknownAgentError
+from lupai.envs.baohuang.rules import load_rules
+from lupai.envs.errors import LupaiError
+from lupai.train.config import ConfigError
+from lupai.train.league.coach import League, check_opponents, make_coach, seating
+from lupai.train.league.exploit import FRESH_SEED, Exploit, dev_pack, gain, summary
+from lupai.train.league.population import LeagueError
+from lupai.train.trainer import resume, run
+from tests.tiny_agent import save_tiny_agent
+from tests.train.conftest import tiny
+
+pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
+
+LEAGUE = {"mode": "league", "every": 1, "snapshots": 2, "self_share": 0.3}
+
+
+def rows(folder):
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def finished(ray_session, tmp_path_factory):
+    """A tiny league after four iterations (copy it before changing it)."""
+    config = tiny(
+        runs=str(tmp_path_factory.mktemp("runs")), selfplay=LEAGUE, stop={"steps": 512 * 4}
+    )
+    return run(config, out=io.StringIO())
+
+
+@pytest.fixture
+def moved(finished, tmp_path):
+    return Path(shutil.copytree(finished, tmp_path / "elsewhere"))
+
+
+def stored(folder):
+    name = json.loads((folder / "latest.json").read_text())["checkpoint"]
+    return folder / name / "league.json"
+
+
+# --- what is learned --------------------------------------------------------------------------
+
+
+def test_only_the_learners_decisions_are_learned_and_paid_their_final_scores(ray_session):
+    from lupai.train.league.coach import _send
+    from lupai.train.rllib.runner import BatchEnvRunner
+    from lupai.train.rllib.setup import algorithm_config
+
+    config = tiny(selfplay=LEAGUE, workers={"envs_per_runner": 16})
+    settings = algorithm_config(config)
+    settings.validate()
+    runner = BatchEnvRunner(config=settings, worker_index=0)
+    seats, ended = {}, {}
+
+    class Group:
+        def foreach_env_runner(self, function):
+            return [function(runner)]
+
+    league = League(config, Path("nowhere"), None)
+    _send(Group(), league._next_plan(5), league._packed)
+    log = runner._log
+
+    def watched(end, decisions):
+        hand = runner._hands[end.table]
+        ended[hand] = end.scores
+        seats[hand] = end.learner
+        log(end, decisions)
+
+    runner._log = watched
+    pieces, total = defaultdict(list), 0
+    for _ in range(4):
+        for episode in runner.sample(num_timesteps=1000):
+            pieces[int(episode.id_.split("-")[1]), int(episode.agent_id[-1])].append(episode)
+        total += runner.metrics.peek("num_env_steps_sampled")
+    learned = sum(len(episode) for parts in pieces.values() for episode in parts)
+    assert total >= 4000
+    assert learned + len(runner._waiting) == runner.metrics.peek("num_env_steps_sampled_lifetime")
+    mixed = 0
+    for (hand, seat), parts in pieces.items():
+        if hand not in ended:
+            continue
+        assert seats[hand][seat]
+        mixed += not seats[hand].all()
+        rewards = [reward for part in parts for reward in part.get_rewards()]
+        assert not any(rewards[:-1])
+        assert rewards[-1] == pytest.approx(0.1 * ended[hand][seat])
+    assert mixed > 20
+
+
+def test_a_league_plays_all_its_members_and_tells_how_it_fares(finished):
+    last = rows(finished)[-1]
+    names = ["random", "greedy", "tactical", "snapshot-000001", "snapshot-000003"]
+    shares = [last[f"league/{name}/share"] for name in names[:4]]
+    assert min(shares) > 0
+    assert sum(v for k, v in last.items() if k.endswith("/share")) == pytest.approx(0.7, abs=1e-5)
+    assert any(k.endswith("/score") and k.startswith("league/") for k in last)
+    assert [row["iteration"] for row in rows(finished)] == [1, 2, 3, 4]
+    assert all(row["steps"] >= 512 * row["iteration"] for row in rows(finished))
+
+
+def test_the_first_and_the_newest_snapshot_are_agents_in_the_folder(finished):
+    folders = sorted(path.name for path in (finished / "league").iterdir())
+    assert folders == ["snapshot-000001", "snapshot-000004"]
+    agent = lupai.agents.load(finished / "league" / "snapshot-000001")
+    assert agent.card.provenance["iteration"] == 1
+    members = json.loads(stored(finished).read_text())["members"]
+    assert [m["name"] for m in members if m["anchor"]] == ["random", "greedy", "tactical"]
+
+
+# --- going on ---------------------------------------------------------------------------------
+
+
+def test_a_resumed_league_is_the_same_to_the_last_bit(moved):
+    config = tiny(selfplay=LEAGUE)
+    one, two = (League(config, moved, stored(moved).parent) for _ in range(2))
+    assert one.files()["league.json"] == stored(moved).read_text()
+
+    class Group:
+        plans = ()
+
+        def foreach_env_runner(self, function):
+            if "plan" in function.keywords:
+                self.plans = (*self.plans, function.keywords["plan"])
+            return [[]]
+
+    class Algorithm:
+        def __init__(self):
+            self.env_runner_group = Group()
+
+    first, second = Algorithm(), Algorithm()
+    one.before(first)
+    two.before(second)
+    assert first.env_runner_group.plans == second.env_runner_group.plans
+    fresh = Algorithm()
+    League(config, moved, None).before(fresh)
+    assert fresh.env_runner_group.plans[0].word != first.env_runner_group.plans[0].word
+
+
+def test_a_league_goes_on_and_its_first_snapshot_stays(moved):
+    before = {m["name"]: m for m in json.loads(stored(moved).read_text())["members"]}
+    resume(moved, (f"stop.steps={rows(moved)[-1]['steps'] + 1024}",))
+    after = {m["name"]: m for m in json.loads(stored(moved).read_text())["members"]}
+    newest = f"snapshot-{rows(moved)[-1]['iteration']:06d}"
+    assert set(after) == {"random", "greedy", "tactical", "snapshot-000001", newest}
+    for name in ("random", "greedy", "tactical"):
+        assert after[name]["hands"] >= before[name]["hands"]
+    kept = {path.name for path in (moved / "league").iterdir()}
+    assert {"snapshot-000001", "snapshot-000004"} <= kept  # an older checkpoint names the second
+
+
+def test_snapshots_that_nothing_names_are_removed(moved):
+    league = League(tiny(selfplay=LEAGUE), moved, stored(moved).parent)
+    stray = save_tiny_agent(moved / "league" / "snapshot-000002")
+    league.saved()
+    assert not stray.exists()
+    assert (moved / "league" / "snapshot-000001").is_dir()
+    save_tiny_agent(stray)
+    (moved / "checkpoints" / "000099").mkdir()
+    (moved / "checkpoints" / "000099" / "league.json").write_text("{")
+    league.saved()
+    assert stray.exists()  # the damaged checkpoint may have named it
+
+
+def test_what_is_missing_or_damaged_is_one_clear_error(moved):
+    shutil.rmtree(moved / "league" / "snapshot-000001")
+    with pytest.raises(LeagueError, match=r"needs league/snapshot-000001, which is missing"):
+        resume(moved, ("stop.steps=99999",))
+    data = json.loads(stored(moved).read_text())
+    data["rng"]["state"]["state"] = "x"
+    stored(moved).write_text(json.dumps(data))
+    with pytest.raises(LeagueError, match="rng: no state of a generator"):
+        resume(moved, ("stop.steps=99999",))
+    stored(moved).write_text("{")
+    with pytest.raises(LeagueError, match=r"league\.json: no JSON; copy it again"):
+        resume(moved, ("stop.steps=99999",))
+
+
+def test_a_run_of_plain_self_play_can_go_on_as_a_league(ray_session, tmp_path):
+    folder = run(tiny(runs=str(tmp_path), stop={"steps": 512}), out=io.StringIO())
+    resume(folder, ("stop.steps=1024", "selfplay.mode=league", "selfplay.every=2"))
+    assert "league/tactical/share" in rows(folder)[-1]
+    assert (folder / "league" / "snapshot-000002").is_dir()
+
+
+def test_remote_samplers_get_the_league_too(ray_session, tmp_path):
+    config = tiny(
+        runs=str(tmp_path),
+        selfplay=LEAGUE | {"self_share": 0.0},
+        workers={"runners": 1},
+        stop={"steps": 512 * 4},
+    )
+    folder = run(config, out=io.StringIO())
+    hands = sum(m["hands"] for m in json.loads(stored(folder).read_text())["members"])
+    assert 0 < hands <= rows(folder)[-1]["hands"]  # those of dropped snapshots are gone
+    assert (folder / "league" / "snapshot-000001").is_dir()
+
+
+# --- opponents that cannot be had -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("anchors", "error", "why"),
+    [
+        (["random", "strong"], UnknownAgentError, "agents: random, greedy, tactical"),
+        (["lupai.agents.example_agent:LoyalAgent"], LeagueError, "no act_batch"),
+    ],
+)
+def test_an_unknown_or_slow_opponent_is_refused_before_anything_is_made(
+    anchors, error, why, tmp_path
+):
+    config = tiny(runs=str(tmp_path), selfplay={"mode": "league", "anchors": anchors})
+    with pytest.raises(error, match=why):
+        run(config)
+    assert not list(tmp_path.iterdir())
+
+
+def test_configs_that_make_no_sense_are_refused():
+    for sections, why in (
+        ({"selfplay": {"mode": "exploit"}}, "give target="),
+        ({"target": "random"}, "selfplay.mode=exploit"),
+        ({"selfplay": {"mode": "league"}, "workers": {"sampler": "rllib"}}, "sampler batch"),
+        ({"selfplay": {"anchors": ["greedy", "greedy"]}}, "'greedy' stands twice"),
+        ({"selfplay": {"seats": [0, 0, 0, 0]}}, "not all 0"),
+        ({"selfplay": {"mode": "leage"}}, "'self', 'league' or 'exploit'"),
+    ):
+        with pytest.raises(ConfigError, match=why):
+            tiny(**sections)
+    assert seating(tiny()) is None
+    assert make_coach(tiny(), Path("nowhere"), None) is None
+
+
+def test_anchors_and_targets_that_are_folders_are_copied(tmp_path):
+    folder = save_tiny_agent(tmp_path / "agents" / "mine")
+    config = tiny(runs=str(tmp_path), selfplay={"mode": "league", "anchors": [str(folder)]})
+    (member,) = League(config, tmp_path / "tiny", None).population.anchors
+    copy = tmp_path / "tiny" / member.source
+    assert member.source.startswith("league/anchor-")
+    assert (copy / "weights.pt").read_bytes() == (folder / "weights.pt").read_bytes()
+    shutil.rmtree(folder)  # it plays on
+    assert League(config, tmp_path / "tiny", None).population.anchors[0].source == member.source
+
+
+def test_a_target_in_the_runs_own_folder_is_refused(tmp_path):
+    folder = save_tiny_agent(tmp_path / "tiny" / "agent")
+    config = tiny(runs=str(tmp_path), target=str(folder), selfplay={"mode": "exploit"})
+    with pytest.raises(LeagueError, match="lies in the folder of the run itself"):
+        check_opponents(config)
+
+
+# --- exploiters -------------------------------------------------------------------------------
+
+
+def exploit_config(tmp_path, **sections):
+    small = {
+        "name": "exploit", "runs": str(tmp_path), "target": "random", "seed": 1,
+        "selfplay": {"mode": "exploit"}, "network": {"hidden": [16], "move_hidden": 16},
+        "ppo": {"batch_size": 1000, "minibatch_size": 250, "epochs": 4, "lr": 1e-2, "lambda": 1.0},
+        "exploit": {"every": 2, "deals": 20, "confirm_deals": 40},
+        "workers": {"envs_per_runner": 24}, "stop": {"steps": 1000 * 4},
+    }  # fmt: skip
+    return tiny(**(small | sections))
+
+
+def test_an_exploiter_of_a_bad_agent_proves_it_on_fresh_deals(ray_session, tmp_path):
+    config = exploit_config(tmp_path)
+    folder = run(config, out=io.StringIO())
+    report = json.loads((folder / "exploit.json").read_text())
+    assert [gate["iteration"] for gate in report["gates"]] == [2, 4]
+    best, confirmed = report["best"], report["confirmed"]
+    assert best["low"] == max(gate["low"] for gate in report["gates"])
+    assert (confirmed["iteration"], confirmed["deals"]) == (best["iteration"], 40)
+    assert confirmed["mean"] != best["mean"]
+    assert confirmed["low"] > 0
+    (kept,) = (folder / "exploit").iterdir()
+    assert kept.name == f"agent-{best['iteration']:06d}"
+    text = summary(folder)
+    assert f"{confirmed['mean']:+.2f}" in text
+    assert "40 fresh deals" in text
+    assert "a lower bound" in text
+    # the agent that was confirmed is the one that is kept
+    again = gain(kept, "random", "seat", dev_pack("qingdao", 20), 20)
+    assert again["mean"] == best["mean"]
+    assert [row.get("exploit/gain") for row in rows(folder)][1] == report["gates"][0]["mean"]
+    assert rows(folder)[-1]["league/random/share"] == 1
+
+    before = (folder / "exploit.json").read_text()
+    resume(folder)  # nothing left to do
+    assert (folder / "exploit.json").read_text() == before
+    with pytest.raises(LeagueError, match="role is 'seat' there and 'rebel_camp' now"):
+        resume(folder, ("exploit.role=rebel_camp",))
+    (folder / "exploit.json").write_text('{"format": 1}')
+    with pytest.raises(LeagueError, match=r"exploit\.json: no report of an exploiter"):
+        resume(folder)
+
+
+def test_gains_are_measured_against_the_targets_own_play():
+    pack = dev_pack("qingdao", 10)
+    for role in ("seat", "emperor_camp", "rebel_camp"):
+        assert gain("greedy", "greedy", role, pack, 10) == {"mean": 0, "low": 0, "high": 0}
+        assert gain("greedy", "random", role, pack, 10)["low"] > 0
+        assert gain("random", "greedy", role, pack, 10)["high"] < 0
+
+
+def test_gates_and_confirmations_share_no_deal():
+    from lupai.train.arena.packs import load_pack, make_pack
+
+    numbers = np.arange(5000)
+    fresh = set(make_pack("qingdao", 5000, FRESH_SEED).hand_seeds(numbers).tolist())
+    for other in ("dev", "test"):
+        assert not fresh & set(load_pack(other).hand_seeds(numbers).tolist())
+    assert dev_pack("qingdao", 7).sha256 == load_pack("dev").sha256
+    other = str(load_rules({"preset": "qingdao", "grab": False}))
+    assert dev_pack(other, 7).rules == other != "qingdao"
+
+
+def test_a_new_confirmation_takes_new_deals(tmp_path):
+    folder = tmp_path / "exploit"
+    folder.mkdir()
+    config = exploit_config(tmp_path, exploit={"confirm_deals": 4})
+    gate = {"iteration": 3, "steps": 9, "deals": 2, "mean": 1.0, "low": 0.5, "high": 2.0}
+    save_tiny_agent(folder / "exploit" / "agent-000003")
+    report = {
+        "format": "lupai-exploit/1", "target": "random", "role": "seat", "rules": "qingdao",
+        "gates": [gate], "best": gate,
+    }  # fmt: skip
+    (folder / "exploit.json").write_text(json.dumps(report))
+    found = []
+    for _ in range(2):
+        exploit = Exploit(config, folder, None)
+        exploit.report = exploit.report.model_copy(update={"confirmed": None})
+        assert "not confirmed yet" in summary(folder) or found
+        exploit.finish(None, type("At", (), {"iteration": 3, "steps": 9}))
+        found.append(json.loads((folder / "exploit.json").read_text()))
+    assert [each["fresh"] for each in found] == [4, 8]
+    assert found[0]["confirmed"]["mean"] != found[1]["confirmed"]["mean"]
+    with pytest.raises(LupaiError, match="target is 'random' there and 'greedy' now"):
+        Exploit(exploit_config(tmp_path, target="greedy"), folder, None)
