@@ -32,7 +32,7 @@ from lupai.train.run_folder import (
     read_json,
 )
 
-__all__ = ["Saved", "find_checkpoint", "mark_best", "restore_parts", "save_checkpoint"]
+__all__ = ["Saved", "find_checkpoint", "mark_best", "read_best", "restore_parts", "save_checkpoint"]
 
 _FULL: Final = {errno.ENOSPC: "no space is left", errno.EDQUOT: "the quota is used up"}
 _EARLIER: Final = "take an earlier checkpoint by naming it in latest.json"
@@ -95,9 +95,12 @@ def save_checkpoint(
             new.rename(target)
         _point(path / LATEST_FILE, f"{CHECKPOINTS}/{target.name}")
         kept = _named(path / BEST / LATEST_FILE)
-        for old in sorted(checkpoints.glob("[0-9]*"))[: -config.checkpoint.keep]:
-            if old != kept:
-                shutil.rmtree(old, ignore_errors=True)
+        there = sorted(checkpoints.glob("[0-9]*"))
+        # Later ones were left when the run went on from an earlier checkpoint.
+        old = [c for c in there if c.name <= target.name][: -config.checkpoint.keep]
+        for checkpoint in [*old, *(c for c in there if c.name > target.name)]:
+            if checkpoint != kept:
+                shutil.rmtree(checkpoint, ignore_errors=True)
     except OSError as error:
         raise unwritable(path, error) from error
     finally:
@@ -133,6 +136,15 @@ def mark_best(path: Path, checkpoint: Path, about: Mapping[str, Any]) -> None:
         raise unwritable(path, error) from error
 
 
+def read_best(path: Path) -> dict[str, Any]:
+    """What :func:`mark_best` was told last; empty where there is no best."""
+    file = path / BEST / LATEST_FILE
+    if _named(file) is None:
+        return {}
+    about: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return about
+
+
 def find_checkpoint(path: Path, config: TrainConfig) -> tuple[Path, Progress]:
     """The newest checkpoint of a run, and its counters.
 
@@ -141,7 +153,9 @@ def find_checkpoint(path: Path, config: TrainConfig) -> tuple[Path, Progress]:
             algorithm.
     """
     if not (path / LATEST_FILE).is_file():
-        raise TrainingError(f"run {str(path)!r}: no {LATEST_FILE}, so nothing to go on from")
+        raise TrainingError(
+            f"run {str(path)!r}: no {LATEST_FILE}, so nothing to go on from; --replace begins anew"
+        )
     name = read_json(path / LATEST_FILE, "it names the newest checkpoint").get("checkpoint")
     if not isinstance(name, str) or not (path / name).is_dir():
         raise TrainingError(

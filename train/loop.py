@@ -11,6 +11,7 @@ from lupai.agents.base import Agent
 from lupai.train.checkpoints import (
     Saved,
     mark_best,
+    read_best,
     restore_parts,
     save_checkpoint,
     unwritable,
@@ -71,6 +72,7 @@ def train_loop(
     parts = {**trainer.parts(), "watch": watch}
     if checkpoint is not None:
         restore_parts(checkpoint, parts)
+        watch.best = read_best(path)
     saved, saved_at = progress.iteration, time.monotonic()
     try:
         with Monitor(path, config, progress, out) as monitor:
@@ -86,8 +88,7 @@ def train_loop(
                     made = save_checkpoint(path, config, progress, parts)
                     saved, saved_at = progress.iteration, time.monotonic()
                     if improved:
-                        anchor = config.watch.anchors[-1]
-                        mark_best(path, made, {"score": watch.best, "against": anchor})
+                        mark_best(path, made, watch.best)
             if saved != progress.iteration or progress.iteration == 0:
                 save_checkpoint(path, config, progress, parts)
     except OSError as error:

@@ -13,6 +13,7 @@ import socket
 import time
 from dataclasses import asdict, dataclass
 from importlib import metadata
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -138,17 +139,18 @@ def prepare(path: Path, config: TrainConfig, existing: Existing) -> tuple[Progre
         old = load_config(path / CONFIG_FILE) if (path / CONFIG_FILE).is_file() else config
         checkpoint, progress = find_checkpoint(path, config)
         for key in KEPT:
-            if getattr(old, key) != getattr(config, key):
+            before, wanted = (attrgetter(key)(c) for c in (old, config))
+            if before != wanted:
                 raise TrainingError(
-                    f"run {str(path)!r}: {key} is {getattr(old, key)!r} there and "
-                    f"{getattr(config, key)!r} now; a resumed run keeps it"
+                    f"run {str(path)!r}: {key} is {before!r} there and {wanted!r} now; a resumed "
+                    f"run keeps it"
                 )
         for file in (METRICS_FILE, WARNINGS_FILE):
             cut_lines(path / file, progress.iteration)
         _write_card(path, config, progress)
         write_whole(path / CONFIG_FILE, dump_config(config))
         return progress, checkpoint
-    if existing == "replace" and (path / CONFIG_FILE).is_file():
+    if (path / CONFIG_FILE).is_file() and (existing == "replace" or _nothing_done(path)):
         for entry in path.iterdir():
             if entry.name == LOCK_FILE:
                 continue
@@ -162,6 +164,17 @@ def prepare(path: Path, config: TrainConfig, existing: Existing) -> tuple[Progre
     _write_card(path, config, Progress())
     write_whole(path / CONFIG_FILE, dump_config(config))
     return Progress(), None
+
+
+def _nothing_done(path: Path) -> bool:
+    """Whether a run ended before its first iteration, as when there was no room for its workers."""
+    metrics = path / METRICS_FILE
+    checkpoints = path / CHECKPOINTS
+    return (
+        not (path / LATEST_FILE).exists()
+        and not (metrics.exists() and metrics.stat().st_size)
+        and not (checkpoints.exists() and any(checkpoints.iterdir()))
+    )
 
 
 def versions() -> dict[str, str | None]:

@@ -33,7 +33,9 @@ class Watch:
         config: the run; its section ``watch`` says how often and against whom.
 
     Attributes:
-        best: best score per hand so far in one seat against four of the last anchor, or None.
+        best: what ``best/`` stands for: ``score`` per hand in one seat against four of the last
+            anchor, ``against`` and ``deals``; empty: none so far.
+        improved: whether the last measurement became the best.
 
     Raises:
         LupaiError: an anchor that does not exist or plays other rules.
@@ -49,7 +51,7 @@ class Watch:
             bands_of(self._rules) | section.bands, section.entropy_min, section.entropy_share
         )
         self._rates: dict[str, tuple[float, int]] = {}
-        self.best: float | None = None
+        self.best: dict[str, Any] = {}
         self.improved = False
 
     def due(self, iteration: int, last: bool) -> bool:
@@ -59,8 +61,6 @@ class Watch:
 
     def measure(self, agent: Agent) -> dict[str, float]:
         """Play the matches.
-
-        Sets :attr:`improved`: whether the score against the last anchor is the best so far.
 
         Returns:
             Metrics: ``eval/ANCHOR/seat`` and ``camp`` with ``_low`` and ``_high``, score per hand
@@ -79,9 +79,11 @@ class Watch:
         row = _scores(matches, self._section.anchors, result["opponents"])
         self._rates = _rates([m for m in matches if m["format"] == "seat"])
         row |= {f"rates/{name}": share for name, (share, _) in self._rates.items()}
-        score = row[f"eval/{self._section.anchors[-1]}/seat"]
-        self.improved = self.best is None or score > self.best
-        self.best = score if self.improved else self.best
+        anchor = self._section.anchors[-1]
+        found = {"score": row[f"eval/{anchor}/seat"], "against": anchor, "deals": self._pack.count}
+        comparable = all(self.best.get(key) == found[key] for key in ("against", "deals"))
+        self.improved = not comparable or found["score"] > self.best["score"]
+        self.best = found if self.improved else self.best
         return row | {"time/watching": time.monotonic() - begin}
 
     def warnings(self, row: Mapping[str, float]) -> list[str]:
@@ -104,11 +106,10 @@ class Watch:
 
     def save(self, folder: Path) -> dict[str, Any]:
         """State for ``trainer.json``."""
-        return {"best": self.best, "watchdog": self._dog.state()}
+        return {"watchdog": self._dog.state()}
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
         """Go on from a checkpoint."""
-        self.best = None if state["best"] is None else float(state["best"])
         self._dog.restore(state["watchdog"])
 
 
