@@ -107,6 +107,21 @@ class WorkersSection(_Section):
     envs_per_runner: int = Field(64, ge=1, le=4096, description="tables per process")
     cpus: int | None = Field(None, ge=1, description="CPUs that Ray may use; none: all")
     object_store_mb: int = Field(200, ge=80, le=1_000_000, description="Ray's shared memory")
+    cpus_per_runner: int = Field(1, ge=0, le=256, description="CPUs that Ray reserves for each")
+    wait_minutes: float = Field(
+        0.5, ge=0, le=1440, description="how long to wait for CPUs in use or nodes not yet up"
+    )
+    restarts: int = Field(
+        10, ge=0, description="lost runners that a run on a cluster (--address) replaces"
+    )
+
+
+class LearnersSection(_Section):
+    """Where the network learns."""
+
+    num: int = Field(0, ge=0, le=64, description="learning processes; 0: in the trainer")
+    cpus: int = Field(1, ge=0, le=256, description="CPUs that Ray reserves for each")
+    gpus: float = Field(0, ge=0, le=1, description="GPUs for each; with num=0 for the trainer")
 
 
 class StopSection(_Section):
@@ -126,7 +141,43 @@ class CheckpointSection(_Section):
     """What is kept."""
 
     every_minutes: float = Field(5.0, gt=0, description="minutes between checkpoints")
-    keep: int = Field(3, ge=1, description="newest checkpoints that stay")
+    keep: int = Field(3, ge=1, description="newest checkpoints that stay, beside the best")
+
+
+class WatchSection(_Section):
+    """How a run is watched; nothing of it changes what is learned."""
+
+    every: int = Field(
+        50, ge=0, description="iterations between matches against the anchors; 0: none"
+    )
+    deals: int = Field(40, ge=2, le=10_000, description="deals of each match, 7 hands each")
+    anchors: tuple[str, ...] = Field(
+        ("random", "greedy", "tactical"),
+        min_length=1,
+        description="agents to be measured against; the score against the last decides the best",
+    )
+    bands: dict[str, tuple[float, float]] = Field(
+        {}, description="lowest and highest rate that is no warning, by rate, instead of ours"
+    )
+    entropy_min: float = Field(0.01, ge=0, description="entropy in nats below which to warn")
+    entropy_share: float = Field(
+        0.05, ge=0, le=1, description="the same as a share of the run's first entropy"
+    )
+
+    @field_validator("anchors")
+    @classmethod
+    def _each_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(value)) < len(value):
+            raise ValueError("every anchor once")
+        return value
+
+    @field_validator("bands")
+    @classmethod
+    def _are_bands(cls, value: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+        for name, (low, high) in value.items():
+            if not 0 <= low <= high <= 1:
+                raise ValueError(f"a band is two numbers from 0 to 1, the lower first: {name}")
+        return value
 
 
 class TrainConfig(_Section):
@@ -146,6 +197,8 @@ class TrainConfig(_Section):
     target: str | None = Field(None, description="exploit: whom; an agent's name or folder")
     exploit: ExploitSection = ExploitSection()
     workers: WorkersSection = WorkersSection()
+    learners: LearnersSection = LearnersSection()
+    watch: WatchSection = WatchSection()
     stop: StopSection
     checkpoint: CheckpointSection = CheckpointSection()
 

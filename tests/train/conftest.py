@@ -20,6 +20,7 @@ TINY: dict[str, Any] = {
     "ppo": {"batch_size": 512, "minibatch_size": 256, "epochs": 1, "lr": 1e-3},
     "workers": {"runners": 0, "envs_per_runner": 8},
     "stop": {"steps": 1024},
+    "watch": {"every": 0},
 }
 
 

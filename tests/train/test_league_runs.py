@@ -50,7 +50,7 @@ def moved(finished, tmp_path):
 
 def stored(folder):
     name = json.loads((folder / "latest.json").read_text())["checkpoint"]
-    return folder / name / "league.json"
+    return folder / name / "league" / "league.json"
 
 
 # --- what is learned --------------------------------------------------------------------------
@@ -127,8 +127,8 @@ def test_the_first_and_the_newest_snapshot_are_agents_in_the_folder(finished):
 
 def test_a_resumed_league_is_the_same_to_the_last_bit(moved):
     config = tiny(selfplay=LEAGUE)
-    one, two = (League(config, moved, stored(moved).parent) for _ in range(2))
-    assert one.files()["league.json"] == stored(moved).read_text()
+    one, two = (League(config, moved, stored(moved).parents[1]) for _ in range(2))
+    assert one.dump() == stored(moved).read_text()
 
     class Group:
         plans = ()
@@ -164,15 +164,15 @@ def test_a_league_goes_on_and_its_first_snapshot_stays(moved):
 
 
 def test_snapshots_that_nothing_names_are_removed(moved):
-    league = League(tiny(selfplay=LEAGUE), moved, stored(moved).parent)
+    league = League(tiny(selfplay=LEAGUE), moved, stored(moved).parents[1])
     stray = save_tiny_agent(moved / "league" / "snapshot-000002")
-    league.saved()
+    league.sweep()
     assert not stray.exists()
     assert (moved / "league" / "snapshot-000001").is_dir()
     save_tiny_agent(stray)
-    (moved / "checkpoints" / "000099").mkdir()
-    (moved / "checkpoints" / "000099" / "league.json").write_text("{")
-    league.saved()
+    (moved / "checkpoints" / "000099" / "league").mkdir(parents=True)
+    (moved / "checkpoints" / "000099" / "league" / "league.json").write_text("{")
+    league.sweep()
     assert stray.exists()  # the damaged checkpoint may have named it
 
 

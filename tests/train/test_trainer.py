@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("ray")
 
 import lupai.agents
-from lupai.train import trainer
+from lupai.train.rllib.trainer import count
 from lupai.train.run_folder import Progress, prepare
 from lupai.train.trainer import TrainingError, resume, run
 from tests.train.conftest import TINY, tiny
@@ -56,7 +56,9 @@ def moved(finished, tmp_path):
 
 def test_a_run_leaves_config_metrics_curves_and_checkpoint(finished):
     names = {p.name for p in finished.iterdir()}
-    assert names == {"config.yaml", "metrics.jsonl", "tensorboard", "checkpoints", "latest.json"}
+    assert names == {
+        "run.json", "config.yaml", "metrics.jsonl", "tensorboard", "checkpoints", "latest.json",
+    }  # fmt: skip
     rows = lines(finished)
     assert [row["iteration"] for row in rows] == [1, 2]
     assert [row["steps"] for row in rows] == [512, 1024]
@@ -157,7 +159,7 @@ def test_two_runners_count_hands_even_where_one_finished_none(ray_session, tmp_p
     assert [row["steps"] for row in rows] == [512 * i for i in range(1, 7)]
     hands = [row["hands"] for row in rows]
     assert hands == sorted(hands)
-    assert trainer._count(float("nan")) == trainer._count(None) == 0
+    assert count(float("nan")) == count(None) == 0
 
 
 SCRIPT = """

@@ -24,7 +24,8 @@ from lupai.envs.errors import IllegalMoveError
 from lupai.train.rllib.env import LupaiEnv
 from lupai.train.rllib.setup import algorithm_config
 from lupai.train.rllib.tables import Tables
-from lupai.train.trainer import TrainingError, _train_once
+from lupai.train.rllib.trainer import train_once
+from lupai.train.run_folder import TrainingError
 from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
@@ -81,14 +82,14 @@ def test_t3_a_fault_of_the_engine_stops_the_run(ray_session, monkeypatch):
     assert not config.restart_failed_env_runners
     built = config.build_algo()
     try:
-        _train_once(built)
+        train_once(built)
 
         def broken(self, actions):
             raise RuntimeError("engine fault: planted")
 
         monkeypatch.setattr(Tables, "step", broken)
         with pytest.raises(TrainingError, match="planted"):
-            _train_once(built)
+            train_once(built)
     finally:
         built.stop()
 
@@ -99,7 +100,7 @@ def test_t3_no_samples_is_an_error():
             return {"env_runners": {}, "learners": {}}
 
     with pytest.raises(TrainingError, match="no game was played"):
-        _train_once(Empty())
+        train_once(Empty())
 
 
 def test_t3_a_dead_remote_runner_stops_the_run(ray_session):
@@ -107,12 +108,12 @@ def test_t3_a_dead_remote_runner_stops_the_run(ray_session):
 
     built = algorithm_config(tiny(workers={"runners": 1})).build_algo()
     try:
-        _train_once(built)
+        train_once(built)
         built.env_runner_group.foreach_env_runner(
             lambda runner: setattr(runner, "_play", None), local_env_runner=False
         )
         with pytest.raises(TrainingError):
-            _train_once(built)
+            train_once(built)
         assert ray.is_initialized()
     finally:
         built.stop()

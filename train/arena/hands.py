@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.train.arena.files import write_whole
+from lupai.train.files import write_whole
 
 __all__ = ["FAULTS", "Hands"]
 

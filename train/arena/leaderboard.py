@@ -16,10 +16,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.train.arena.files import write_whole
 from lupai.train.arena.plans import ArenaError
 from lupai.train.arena.results import read_result
 from lupai.train.arena.terminal import interval, number
+from lupai.train.files import write_whole
 
 __all__ = ["Standing", "add_result", "boards", "markdown", "standings", "text_table"]
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from lupai.train.arena.files import write_whole
 from lupai.train.arena.hands import FAULTS
 from lupai.train.arena.terminal import interval, number
+from lupai.train.files import write_whole
 
 __all__ = ["html_report", "markdown_report", "write_report"]
 

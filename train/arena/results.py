@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from lupai.envs.actions import ACTIONS
 from lupai.envs.game import make_game
-from lupai.train.arena.files import write_whole
 from lupai.train.arena.hands import FAULTS, Hands
 from lupai.train.arena.measures import Side, measure, tidy
 from lupai.train.arena.payoffs import payoffs
@@ -33,6 +32,7 @@ from lupai.train.arena.statistics import (
     sign_flip,
 )
 from lupai.train.arena.work import Plan
+from lupai.train.files import write_whole
 
 __all__ = ["build_result", "read_result", "timing", "timing_file", "to_json", "write_json"]
 

@@ -22,11 +22,11 @@ import lupai.agents
 from lupai.agents.base import Agent
 from lupai.envs.game import make_game
 from lupai.train.arena.asking import Asker, Fallback
-from lupai.train.arena.files import write_whole
 from lupai.train.arena.hands import Hands
 from lupai.train.arena.packs import Pack
 from lupai.train.arena.plans import ArenaError, Match
 from lupai.train.arena.play import play_deals
+from lupai.train.files import write_whole
 from lupai.train.jobs import run_jobs
 
 __all__ = ["HANDS_OF_PART", "HANDS_OF_SLOW_PART", "Part", "Plan", "WorkFolder", "play_plan"]

@@ -39,6 +39,7 @@ GROUPS: Final = (
     "play",
     "rules",
     "training",
+    "runs",
     "arena",
     "deals",
     "leaderboard",

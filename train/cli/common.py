@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +15,7 @@ from lupai.envs.baohuang.rules import DEFAULT_PRESET, Rules, load_rules
 from lupai.envs.baohuang.rules_text import read_option
 from lupai.envs.cards import shorten
 from lupai.envs.errors import LupaiError
+from lupai.train.files import writing_whole
 from lupai.train.jobs import MAX_JOBS
 
 LINE_LIMIT: Final = 1 << 20  # a line of a file is read whole; a longer one is no record
@@ -173,23 +172,8 @@ def writing(path: str) -> Iterator[BinaryIO]:
         return
     if not target.parent.is_dir():
         raise UsageError(f"{path}: the folder {str(target.parent)!r} does not exist")
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
-    try:
-        with open(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, stat.S_IMODE(old.st_mode) if old is not None else 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _umask() -> int:
-    value = os.umask(0o077)  # it can only be read by setting it
-    os.umask(value)
-    return value
+    with writing_whole(target) as file:
+        yield file
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:

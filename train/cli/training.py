@@ -14,6 +14,7 @@ TRAIN_EXAMPLES: Final = """examples:
   lupai train my.yaml ppo.lr=1e-4 stop.minutes=30     a file, with values of it changed
   lupai train qingdao_quick name=second               another run folder
   lupai train --resume runs/quick stop.minutes=60     go on with a run
+  lupai train my.yaml --address auto                  on the Ray cluster of this machine
   lupai train qingdao_exploit target=runs/quick       a best response to an agent
 
 Ctrl-C saves a checkpoint and stops; --resume goes on from there. Needs the extra `train`.
@@ -31,6 +32,11 @@ def add(commands: Any) -> None:
     parser.add_argument("config", nargs="?", metavar="CONFIG", help="YAML file, or a shipped name")
     parser.add_argument(
         "values", nargs="*", metavar="key=value", help="values that replace its own"
+    )
+    parser.add_argument(
+        "--address",
+        metavar="auto|HOST:PORT",
+        help="train on a running Ray cluster instead of a Ray of its own",
     )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--resume", metavar="RUN", help="run folder to go on with, instead of CONFIG")
@@ -59,7 +65,7 @@ def run_train(arguments: argparse.Namespace) -> int:
         need_extra()
         from lupai.train.trainer import resume
 
-        folder = resume(arguments.resume, values)
+        folder = resume(arguments.resume, values, address=arguments.address)
     else:
         if not given or "=" in arguments.config:
             raise UsageError("train: name a config, such as qingdao_quick, or --resume a run")
@@ -67,9 +73,11 @@ def run_train(arguments: argparse.Namespace) -> int:
 
         config = load_config(arguments.config, tuple(arguments.values))
         need_extra()
+        from lupai.train.run_folder import Existing
         from lupai.train.trainer import run
 
-        folder = run(config, existing="replace" if arguments.replace else "refuse")
+        existing: Existing = "replace" if arguments.replace else "refuse"
+        folder = run(config, existing=existing, address=arguments.address)
     if (folder / "exploit.json").is_file():
         from lupai.train.league.exploit import summary
 

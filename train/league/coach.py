@@ -2,8 +2,8 @@
 
 Below the run folder lies ``league/``: ``snapshot-000050/`` and, of anchors that are folders, copies
 ``anchor-NAME/``, all of them agent folders. Who is in the league, how the learner fares and the
-state of its generator stand in ``league.json`` of each checkpoint, so a run goes on from any of
-them; a snapshot's folder is removed when neither the league nor a checkpoint names it.
+state of its generator stand in ``league/league.json`` of each checkpoint, so a run goes on from any
+of them; a snapshot's folder is removed when neither the league nor a checkpoint names it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -31,12 +31,13 @@ from lupai.train.league.population import (
     dump_league,
     parse_league,
 )
-from lupai.train.run_folder import Progress, export_agent
+from lupai.train.run_folder import Progress
 
 __all__ = ["LEAGUE_FILE", "League", "check_opponents", "make_coach", "seating"]
 
 LEAGUE_FILE: Final = "league.json"
-FOLDER: Final = "league"
+PART: Final = "league"  # of a checkpoint
+FOLDER: Final = "league"  # of a run
 LEAGUE_KEY: Final = 0x6C6561  # stream of the league's own draws
 
 
@@ -123,7 +124,7 @@ class League:
             np.random.SeedSequence(config.seed, spawn_key=(LEAGUE_KEY,))
         ).state
         old = Population([])
-        file = None if checkpoint is None else checkpoint / LEAGUE_FILE
+        file = None if checkpoint is None else checkpoint / PART / LEAGUE_FILE
         if file is not None and file.is_file():
             old = self._read(file)
         known = {member.name: member for member in old.anchors}
@@ -164,15 +165,22 @@ class League:
             self._snapshot(algorithm, progress)
         return row
 
-    def files(self) -> dict[str, str]:
-        """What a checkpoint keeps: names and texts."""
-        state = dict(self._rng.bit_generator.state)
-        return {LEAGUE_FILE: dump_league(self.population, state)}
+    def save(self, folder: Path) -> None:
+        """Write its file into a checkpoint's folder; see :class:`lupai.train.checkpoints.Saved`."""
+        (folder / LEAGUE_FILE).write_text(self.dump(), encoding="utf-8")
+        self.sweep()
 
-    def saved(self) -> None:
-        """After a checkpoint: remove the snapshots that nothing names any more."""
+    def restore(self, state: Mapping[str, Any], folder: Path) -> None:
+        """Nothing: it was read when the league was made, before anything was started."""
+
+    def dump(self) -> str:
+        """Content of its file."""
+        return dump_league(self.population, dict(self._rng.bit_generator.state))
+
+    def sweep(self) -> None:
+        """Remove the snapshots that neither the league nor a checkpoint names any more."""
         wanted = {member.source for member in self.population.members}
-        for file in self.folder.glob(f"checkpoints/*/{LEAGUE_FILE}"):
+        for file in self.folder.glob(f"checkpoints/*/{PART}/{LEAGUE_FILE}"):
             try:
                 stored, _ = parse_league(file.read_text("utf-8"), str(file))
             except (OSError, ValueError, LeagueError):
@@ -206,6 +214,8 @@ class League:
         section = self.config.selfplay
         if progress.iteration % section.every:
             return
+        from lupai.train.rllib.export import export_agent
+
         name = f"snapshot-{progress.iteration:06d}"
         export_agent(algorithm, self.config, self.folder / FOLDER / name, progress)
         member = Member(name, f"{FOLDER}/{name}", progress.iteration)

@@ -8,8 +8,10 @@ kept for the next call, exactly as RLlib keeps hanging actions, so every decisio
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
+import numpy as np
 import torch
 from ray.rllib.core.columns import Columns
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
@@ -91,6 +93,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         if self._tables is None:
             self._tables = self._start()
         tables = self._tables
+        begin, inference, illegal = time.perf_counter(), 0.0, 0
         games: dict[Key, list[Decision]] = {k: [v] for k, v in self._waiting.items()}
         ended: dict[int, Finished] = {}
         made = 0
@@ -98,9 +101,14 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             rows, seats = tables.rows, tables.seats
             observation, legal = tables.observe()
             obs = {OBSERVATION: torch.from_numpy(observation), LEGAL: torch.from_numpy(legal)}
+            asked = time.perf_counter()
             out = self.module.forward_exploration({POLICY: {Columns.OBS: obs}})[POLICY]
             actions = out[Columns.ACTIONS].numpy()
             log_probs = out[Columns.ACTION_LOGP].numpy()
+            inference += time.perf_counter() - asked
+            # By the bits that the policy saw; the engine refuses by its own rules.
+            bits = legal[np.arange(len(rows)), actions >> 3] >> (7 - (actions & 7)) & 1
+            illegal += len(rows) - int(np.count_nonzero(bits))
             made += len(rows)
             for i, table in enumerate(rows.tolist()):
                 hand = self._hands[table]
@@ -114,6 +122,12 @@ class BatchEnvRunner(MultiAgentEnvRunner):
                 ended[hand] = hand_end
                 self._hands[hand_end.table] = self._open_hand()
         self._count(made, len(ended))
+        for name, value in (
+            ("inference_seconds", inference),
+            ("sampling_seconds", time.perf_counter() - begin),
+            ("illegal_actions", illegal),
+        ):
+            self.metrics.log_value(name, value, reduce="sum")
         return self._episodes(games, ended)
 
     def _episodes(

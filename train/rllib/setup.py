@@ -36,15 +36,16 @@ def network_config(config: TrainConfig) -> NetworkConfig:
     return NetworkConfig(section.hidden, section.move_hidden, section.value_hidden)
 
 
-def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
+def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = False) -> PPOConfig:
     """RLlib's config of a run.
 
     Args:
         config: the run.
         iteration: iterations done before. RLlib restores neither random states nor running games,
             so a resumed run would deal its first hands again; seeds move with the iteration.
+        cluster: whether nodes may go away, so that lost runners are replaced.
     """
-    ppo, workers = config.ppo, config.workers
+    ppo, workers, learners = config.ppo, config.workers, config.learners
     lr: Any = ppo.lr
     if ppo.lr_end is not None:
         lr = [[0, ppo.lr], [ppo.lr_steps, ppo.lr_end]]
@@ -65,6 +66,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
             env_runner_cls=BatchEnvRunner if workers.sampler == "batch" else None,
             num_env_runners=workers.runners,
             num_envs_per_env_runner=workers.envs_per_runner,
+            num_cpus_per_env_runner=workers.cpus_per_runner,
             # Whole episodes would throw unfinished games away; cut ones are accounted for rightly.
             batch_mode="truncate_episodes",
             rollout_fragment_length="auto",
@@ -82,10 +84,14 @@ def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
                 },
             )
         )
-        .learners(num_learners=0)
+        .learners(
+            num_learners=learners.num,
+            num_cpus_per_learner=learners.cpus if learners.num else "auto",
+            num_gpus_per_learner=learners.gpus,
+        )
         .training(
             learner_class=LupaiLearner,
-            train_batch_size_per_learner=ppo.batch_size,
+            train_batch_size_per_learner=ppo.batch_size // max(1, learners.num),
             minibatch_size=ppo.minibatch_size,
             num_epochs=ppo.epochs,
             lr=lr,
@@ -102,6 +108,11 @@ def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
         )
         .callbacks(LupaiCallbacks)
         .debugging(seed=config.seed + iteration, log_level="ERROR")
-        # A fault of the engine must stop the run; restarted runners would hide it for ever.
-        .fault_tolerance(restart_failed_env_runners=False)
+        # A fault of the engine must stop the run; restarted runners would hide it for ever. On a
+        # cluster nodes do go away; there the trainer counts restarts and stops at its limit.
+        .fault_tolerance(
+            restart_failed_env_runners=cluster,
+            max_num_env_runner_restarts=workers.restarts,
+            delay_between_env_runner_restarts_s=1.0,
+        )
     )
