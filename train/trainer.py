@@ -96,6 +96,8 @@ def _loop(
     from torch.utils.tensorboard import SummaryWriter
     from tqdm import tqdm
 
+    from lupai.train.rllib.setup import set_shaping
+
     algorithm = _build(config, progress, checkpoint)
     first = progress.iteration
     try:
@@ -115,6 +117,7 @@ def _loop(
             saved, saved_at = first, time.monotonic()
             while progress.share(config) < 1 and not stopped():
                 start = time.monotonic()
+                set_shaping(algorithm, config, progress.steps)
                 result = _train_once(algorithm)
                 seconds = time.monotonic() - start
                 row = _row(result, progress, seconds)

@@ -1,20 +1,21 @@
 """Our sampler: an EnvRunner that plays many tables of the vector engine at once.
 
 RLlib's own MultiAgentEnvRunner spends most of its time in bookkeeping of single decisions. Here
-decisions of all tables are made by one forward pass and stored in plain arrays; RLlib gets them as
-one SingleAgentEpisode for each seat and hand. What a seat did last and has seen no answer to yet is
-kept for the next call, exactly as RLlib keeps hanging actions, so every decision is learned once.
+decisions of all tables are made by one forward pass and stored as columns; the learner gets them
+as :class:`~lupai.train.rllib.trajectories.Trajectories`. What a seat did last and has seen no
+answer to yet is kept for the next call, as RLlib keeps hanging actions, so every decision is
+learned once.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import torch
 from ray.rllib.core.columns import Columns
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
-from ray.rllib.env.single_agent_episode import SingleAgentEpisode
 from ray.rllib.utils.metrics import (
     NUM_ENV_STEPS_SAMPLED,
     NUM_ENV_STEPS_SAMPLED_LIFETIME,
@@ -26,37 +27,46 @@ from ray.rllib.utils.metrics import (
     WEIGHTS_SEQ_NO,
 )
 
+from lupai.envs.baohuang.rules import load_rules
+from lupai.envs.baohuang.state import SEATS
+from lupai.train.rewards import Rewards
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.rllib.tables import Finished, Tables
+from lupai.train.rllib.trajectories import Recorder, Trajectories
 
-POLICY = "shared"
-
-# A decision: observation [D] int8, legal bits [W] uint8, action, log-probability.
-Decision = tuple[Any, Any, int, float]
-Key = tuple[int, int, int]  # table, number of the hand, seat
+POLICY: Final = "shared"
+# Points and potential of the acting seat at a decision; they become the column of rewards.
+_CREDIT: Final = "credit"
+_PHI: Final = "phi"
 
 
 class BatchEnvRunner(MultiAgentEnvRunner):
-    """Samples ``num_envs_per_env_runner`` tables in lockstep."""
+    """Samples ``num_envs_per_env_runner`` tables in lockstep.
+
+    Attributes:
+        rewards: what decisions are paid by; its coefficient is set anew between iterations.
+    """
 
     def __init__(self, config: Any, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
+        options = self.config.env_config
+        self.rewards = Rewards(load_rules(options["rules"]), **options["reward"])
         self._tables: Tables | None = None
-        self._hands: list[int] = []  # number of the running hand at each table
-        self._decisions: dict[int, int] = {}  # decisions so far, by hand
-        self._waiting: dict[Key, Decision] = {}
+        self._record = Recorder()
+        self._hands = np.zeros(0, np.int64)  # [B] number of the running hand
+        self._decisions = np.zeros(0, np.int64)  # [B] decisions in it so far
+        self._asked = np.zeros((0, SEATS), bool)  # [B, S] seats that decided in it
         self._next_hand = 0
-        self._calls = 0
 
     def sample(
         self, *, num_timesteps: int | None = None, explore: bool | None = None, **kwargs: Any
-    ) -> list[SingleAgentEpisode]:
+    ) -> list[Trajectories]:
         """Play until about ``num_timesteps`` decisions (the config's share if None) are made.
 
         Returns:
-            Pieces of seats' games: cut ones end with the observation of the next decision, whose
-            value stands in for what follows; ended ones carry the whole score as last reward.
+            One set of trajectories, or none if no decision is complete yet. Cut trajectories name
+            the decision that follows, whose value stands in for the rest of the hand.
         """
         if any(kwargs.values()):
             raise NotImplementedError(f"{sorted(kwargs)}: sample whole fragments with this runner")
@@ -65,85 +75,85 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             num_timesteps = fragment * self.num_envs
         self.metrics.log_value(WEIGHTS_SEQ_NO, self._weights_seq_no, window=1)
         with self.metrics.log_time(SAMPLE_TIMER):
-            return self._play(math.ceil(num_timesteps / self.num_envs))
+            data = self._play(math.ceil(num_timesteps / self.num_envs))
+        return [data] if len(data) else []
 
     def _start(self) -> Tables:
         options = self.config.env_config
         key = [*options.get("stream", [0]), self.worker_index or 0]
         tables = Tables(options["rules"], options["skip"], key, self.num_envs)
-        self._hands = [self._open_hand() for _ in range(self.num_envs)]
+        self._hands = np.arange(self.num_envs)
+        self._decisions = np.zeros(self.num_envs, np.int64)
+        self._asked = np.zeros((self.num_envs, SEATS), bool)
+        self._next_hand = self.num_envs
         return tables
 
-    def _open_hand(self) -> int:
-        self._next_hand += 1
-        self._decisions[self._next_hand] = 0
-        return self._next_hand
-
-    def _play(self, steps: int) -> list[SingleAgentEpisode]:
+    def _play(self, rounds: int) -> Trajectories:
         if self._tables is None:
             self._tables = self._start()
         tables = self._tables
-        games: dict[Key, list[Decision]] = {k: [v] for k, v in self._waiting.items()}
-        ended: dict[int, Finished] = {}
-        for _ in range(steps):
+        ended: list[int] = []
+        scores: list[Any] = []
+        self._record.begin(rounds * len(tables))
+        for _ in range(rounds):
             seats = tables.seats
             observation, legal = tables.observe()
             obs = {OBSERVATION: torch.from_numpy(observation), LEGAL: torch.from_numpy(legal)}
             out = self.module.forward_exploration({POLICY: {Columns.OBS: obs}})[POLICY]
             actions = out[Columns.ACTIONS].numpy()
-            log_probs = out[Columns.ACTION_LOGP].numpy()
-            for table, hand in enumerate(self._hands):
-                self._decisions[hand] += 1
-                games.setdefault((table, hand, int(seats[table])), []).append(
-                    (observation[table], legal[table], int(actions[table]), log_probs[table])
-                )
-            for hand_end in tables.step(actions):
-                hand = self._hands[hand_end.table]
-                self._log(hand_end, self._decisions.pop(hand))
-                ended[hand] = hand_end
-                self._hands[hand_end.table] = self._open_hand()
-        self._count(steps * len(tables), len(ended))
-        return self._episodes(games, ended)
-
-    def _episodes(
-        self, games: dict[Key, list[Decision]], ended: dict[int, Finished]
-    ) -> list[SingleAgentEpisode]:
-        self._waiting = {}
-        self._calls += 1
-        scale = float(self.config.env_config["reward_scale"])
-        episodes = []
-        for key, decisions in games.items():
-            _, hand, seat = key
-            rewards = [0.0] * len(decisions)
-            if hand in ended:
-                last = decisions[-1]  # nothing follows; RLlib wants an observation all the same
-                rewards[-1] = float(ended[hand].scores[seat]) * scale
-            else:
-                last = self._waiting[key] = decisions.pop()
-                rewards.pop()
-            if not decisions:
-                continue
-            seen = [{OBSERVATION: o, LEGAL: bits} for o, bits, _, _ in [*decisions, last]]
-            # RLlib puts rows together by these names, so each piece needs its own.
-            name = f"{self.worker_index}-{hand}-{self._calls}"
-            episodes.append(
-                SingleAgentEpisode(
-                    id_=f"{name}-{seat}",
-                    agent_id=f"player_{seat}",
-                    module_id=POLICY,
-                    multi_agent_episode_id=name,
-                    observations=seen,
-                    actions=[a for _, _, a, _ in decisions],
-                    rewards=rewards,
-                    terminated=hand in ended,
-                    extra_model_outputs={Columns.ACTION_LOGP: [p for _, _, _, p in decisions]},
-                    len_lookback_buffer=0,
-                )
+            self._record.add(
+                hand=self._hands,
+                seat=seats,
+                **{
+                    OBSERVATION: observation,
+                    LEGAL: legal,
+                    Columns.ACTIONS: actions,
+                    Columns.ACTION_LOGP: out[Columns.ACTION_LOGP].numpy(),
+                    **self._worth(tables, seats),
+                },
             )
-        return episodes
+            self._decisions += 1
+            for end in tables.step(actions):
+                ended.append(int(self._hands[end.table]))
+                scores.append(end.scores)
+                self._close(end)
+        self._count(rounds * len(tables), len(ended))
+        data = self._record.finish(np.array(ended, np.int64))
+        self._pay(data, np.array(ended, np.int64), np.array(scores).reshape(-1, SEATS))
+        return data
 
-    def _log(self, end: Finished, decisions: int) -> None:
-        log_hand(self.metrics, end.roles.tolist(), end.scores.tolist(), decisions)
+    def _worth(self, tables: Tables, seats: Any) -> dict[str, Any]:
+        """What decisions are paid from: points paid and potential of the acting seats."""
+        row = np.arange(len(tables))
+        credit, phi = self.rewards.at(tables.state, seats)
+        # What was paid before a seat's first decision is paid with that decision.
+        credit = np.where(self._asked[row, seats], credit, 0)
+        self._asked[row, seats] = True
+        return {_CREDIT: credit, _PHI: phi}
+
+    def _pay(self, data: Trajectories, ended: Any, scores: Any) -> None:
+        """Turn credit and potential into the column of rewards."""
+        credit, phi = data.columns.pop(_CREDIT), data.columns.pop(_PHI)
+        final = np.zeros(len(data.hands), np.int64)
+        done = np.isin(data.hands, ended)
+        order = np.argsort(ended)
+        hand = order[np.searchsorted(ended[order], data.hands[done])]
+        final[done] = scores[hand, data.seats[done]]
+        count = len(data)
+        rewards = np.zeros(len(credit), np.float32)
+        rewards[:count] = self.rewards.pay(
+            credit[:count], data.shift(credit, final), phi[:count], data.shift(phi)
+        )
+        data.columns[Columns.REWARDS] = rewards
+
+    def _close(self, end: Finished) -> None:
+        """Log a finished hand and give the table its next number."""
+        table = end.table
+        log_hand(self.metrics, end.roles.tolist(), end.scores.tolist(), int(self._decisions[table]))
+        self._hands[table] = self._next_hand
+        self._next_hand += 1
+        self._decisions[table] = 0
+        self._asked[table] = False
 
     def _count(self, steps: int, hands: int) -> None:
         # Also when it is 0: RLlib sums what some runners did not log to NaN.
