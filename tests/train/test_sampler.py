@@ -46,10 +46,12 @@ def test_tables_ask_what_they_should_and_pay_once(skip):
     assert (kinds["idle"] > 0) == (skip != "idle")
 
 
-def test_tables_show_the_acting_seat_exactly_its_legal_moves():
-    tables = Tables("qingdao", "idle", [2], 8)
+@pytest.mark.parametrize("rules", ["qingdao", "shiwei", "weihai"])
+def test_tables_show_the_acting_seat_exactly_its_legal_moves(rules):
+    """Under shiwei, whose identity card counts beside a set, tables once lost moves with it."""
+    tables = Tables(rules, "idle", [2], 32)
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(120):
         observation, packed = tables.observe()
         bits = np.unpackbits(packed, axis=1)[:, : ACTIONS.size]
         direct = tables.engine.legal(tables.state)

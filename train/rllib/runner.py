@@ -28,17 +28,14 @@ from ray.rllib.utils.metrics import (
 )
 
 from lupai.envs.baohuang.rules import load_rules
-from lupai.envs.baohuang.state import SEATS
 from lupai.train.rewards import Rewards
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.env import LEGAL, OBSERVATION
+from lupai.train.rllib.payroll import Payroll
 from lupai.train.rllib.tables import Finished, Tables
 from lupai.train.rllib.trajectories import Recorder, Trajectories
 
 POLICY: Final = "shared"
-# Points and potential of the acting seat at a decision; they become the column of rewards.
-_CREDIT: Final = "credit"
-_PHI: Final = "phi"
 
 
 class BatchEnvRunner(MultiAgentEnvRunner):
@@ -53,10 +50,10 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         options = self.config.env_config
         self.rewards = Rewards(load_rules(options["rules"]), **options["reward"])
         self._tables: Tables | None = None
+        self._payroll: Payroll
         self._record = Recorder()
         self._hands = np.zeros(0, np.int64)  # [B] number of the running hand
         self._decisions = np.zeros(0, np.int64)  # [B] decisions in it so far
-        self._asked = np.zeros((0, SEATS), bool)  # [B, S] seats that decided in it
         self._next_hand = 0
 
     def sample(
@@ -82,18 +79,16 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         options = self.config.env_config
         key = [*options.get("stream", [0]), self.worker_index or 0]
         tables = Tables(options["rules"], options["skip"], key, self.num_envs)
+        self._payroll = Payroll(self.rewards, self.num_envs)
         self._hands = np.arange(self.num_envs)
         self._decisions = np.zeros(self.num_envs, np.int64)
-        self._asked = np.zeros((self.num_envs, SEATS), bool)
         self._next_hand = self.num_envs
         return tables
 
     def _play(self, rounds: int) -> Trajectories:
         if self._tables is None:
             self._tables = self._start()
-        tables = self._tables
-        ended: list[int] = []
-        scores: list[Any] = []
+        tables, payroll = self._tables, self._payroll
         self._record.begin(rounds * len(tables))
         for _ in range(rounds):
             seats = tables.seats
@@ -101,59 +96,32 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             obs = {OBSERVATION: torch.from_numpy(observation), LEGAL: torch.from_numpy(legal)}
             out = self.module.forward_exploration({POLICY: {Columns.OBS: obs}})[POLICY]
             actions = out[Columns.ACTIONS].numpy()
-            self._record.add(
-                hand=self._hands,
-                seat=seats,
-                **{
-                    OBSERVATION: observation,
-                    LEGAL: legal,
-                    Columns.ACTIONS: actions,
-                    Columns.ACTION_LOGP: out[Columns.ACTION_LOGP].numpy(),
-                    **self._worth(tables, seats),
-                },
-            )
+            # Every column that is named here reaches the learner's batch.
+            columns = {
+                OBSERVATION: observation,
+                LEGAL: legal,
+                Columns.ACTIONS: actions,
+                Columns.ACTION_LOGP: out[Columns.ACTION_LOGP].numpy(),
+            }
+            columns |= payroll.columns(tables.state, seats)
+            self._record.add(hand=self._hands, seat=seats, **columns)
             self._decisions += 1
             for end in tables.step(actions):
-                ended.append(int(self._hands[end.table]))
-                scores.append(end.scores)
                 self._close(end)
+        ended = payroll.ended
         self._count(rounds * len(tables), len(ended))
-        data = self._record.finish(np.array(ended, np.int64))
-        self._pay(data, np.array(ended, np.int64), np.array(scores).reshape(-1, SEATS))
+        data = self._record.finish(ended)
+        payroll.settle(data)
         return data
-
-    def _worth(self, tables: Tables, seats: Any) -> dict[str, Any]:
-        """What decisions are paid from: points paid and potential of the acting seats."""
-        row = np.arange(len(tables))
-        credit, phi = self.rewards.at(tables.state, seats)
-        # What was paid before a seat's first decision is paid with that decision.
-        credit = np.where(self._asked[row, seats], credit, 0)
-        self._asked[row, seats] = True
-        return {_CREDIT: credit, _PHI: phi}
-
-    def _pay(self, data: Trajectories, ended: Any, scores: Any) -> None:
-        """Turn credit and potential into the column of rewards."""
-        credit, phi = data.columns.pop(_CREDIT), data.columns.pop(_PHI)
-        final = np.zeros(len(data.hands), np.int64)
-        done = np.isin(data.hands, ended)
-        order = np.argsort(ended)
-        hand = order[np.searchsorted(ended[order], data.hands[done])]
-        final[done] = scores[hand, data.seats[done]]
-        count = len(data)
-        rewards = np.zeros(len(credit), np.float32)
-        rewards[:count] = self.rewards.pay(
-            credit[:count], data.shift(credit, final), phi[:count], data.shift(phi)
-        )
-        data.columns[Columns.REWARDS] = rewards
 
     def _close(self, end: Finished) -> None:
         """Log a finished hand and give the table its next number."""
         table = end.table
+        self._payroll.close(table, int(self._hands[table]), end.scores)
         log_hand(self.metrics, end.roles.tolist(), end.scores.tolist(), int(self._decisions[table]))
         self._hands[table] = self._next_hand
         self._next_hand += 1
         self._decisions[table] = 0
-        self._asked[table] = False
 
     def _count(self, steps: int, hands: int) -> None:
         # Also when it is 0: RLlib sums what some runners did not log to NaN.

@@ -57,7 +57,8 @@ class Tables:
         seeds = np.random.SeedSequence([int(k) for k in key])
         self._deals = np.random.Generator(np.random.PCG64(seeds))
         self.state = self.engine.reset(self._draw(tables))
-        self.legal = Legal.empty(tables)
+        # Of the rules' own form: under 特画 an identity card counts beside the set's cards.
+        self.legal = Legal.empty(tables, int(self.engine.rules.supreme))
         ended = self._advance(np.arange(tables))
         del ended  # hands without a single decision, in odd small decks
 
