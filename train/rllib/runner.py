@@ -51,6 +51,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         self.rewards = Rewards(load_rules(options["rules"]), **options["reward"])
         self._tables: Tables | None = None
         self._payroll: Payroll
+        self._seen: dict[str, Any] = {}  # what stands before the acting seats
         self._record = Recorder()
         self._hands = np.zeros(0, np.int64)  # [B] number of the running hand
         self._decisions = np.zeros(0, np.int64)  # [B] decisions in it so far
@@ -83,36 +84,45 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         self._hands = np.arange(self.num_envs)
         self._decisions = np.zeros(self.num_envs, np.int64)
         self._next_hand = self.num_envs
+        self._seen = self._look(tables)
         return tables
 
     def _play(self, rounds: int) -> Trajectories:
         if self._tables is None:
             self._tables = self._start()
-        tables, payroll = self._tables, self._payroll
-        self._record.begin(rounds * len(tables))
+        tables, record = self._tables, self._record
+        record.begin((rounds + 1) * len(tables))
         for _ in range(rounds):
-            seats = tables.seats
-            observation, legal = tables.observe()
-            obs = {OBSERVATION: torch.from_numpy(observation), LEGAL: torch.from_numpy(legal)}
-            out = self.module.forward_exploration({POLICY: {Columns.OBS: obs}})[POLICY]
-            actions = out[Columns.ACTIONS].numpy()
-            # Every column that is named here reaches the learner's batch.
-            columns = {
-                OBSERVATION: observation,
-                LEGAL: legal,
-                Columns.ACTIONS: actions,
-                Columns.ACTION_LOGP: out[Columns.ACTION_LOGP].numpy(),
-            }
-            columns |= payroll.columns(tables.state, seats)
-            self._record.add(hand=self._hands, seat=seats, **columns)
+            actions, log_probs = self._choose(self._seen)
+            self._add(actions, log_probs)
             self._decisions += 1
             for end in tables.step(actions):
                 self._close(end)
-        ended = payroll.ended
+            self._seen = self._look(tables)
+        nothing = np.zeros(len(tables))
+        self._add(nothing, nothing)
+        ended = self._payroll.ended
         self._count(rounds * len(tables), len(ended))
-        data = self._record.finish(ended)
-        payroll.settle(data)
+        data = record.finish(ended, len(tables))
+        self._payroll.settle(data)
         return data
+
+    def _look(self, tables: Tables) -> dict[str, Any]:
+        """Columns ``[B, ...]`` of what stands before the acting seats; all reach the learner."""
+        seats = tables.seats
+        observation, legal = tables.observe()
+        columns = {"seat": seats, OBSERVATION: observation, LEGAL: legal}
+        return columns | self._payroll.columns(tables.state, seats)
+
+    def _choose(self, columns: dict[str, Any]) -> tuple[Any, Any]:
+        """``(actions [B], log-probabilities [B])``."""
+        obs = {name: torch.from_numpy(columns[name]) for name in (OBSERVATION, LEGAL)}
+        out = self.module.forward_exploration({POLICY: {Columns.OBS: obs}})[POLICY]
+        return out[Columns.ACTIONS].numpy(), out[Columns.ACTION_LOGP].numpy()
+
+    def _add(self, actions: Any, log_probs: Any) -> None:
+        made = {Columns.ACTIONS: actions, Columns.ACTION_LOGP: log_probs}
+        self._record.add(hand=self._hands, **self._seen, **made)
 
     def _close(self, end: Finished) -> None:
         """Log a finished hand and give the table its next number."""

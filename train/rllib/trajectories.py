@@ -186,12 +186,14 @@ class Recorder:
             store[start:stop] = values
         self._used = stop
 
-    def finish(self, ended: Ints) -> Trajectories:
+    def finish(self, ended: Ints, open_: int = 0) -> Trajectories:
         """Everything since :meth:`begin`, waiting decisions of before first.
 
         Args:
             ended: numbers of the hands that ended. Their seats' last decisions are learned; of the
                 others the last ones wait.
+            open_: so many of the decisions added last are still to be made. They only complete the
+                ones before and must be added again when they are made.
         """
         hand, seat = self._store["hand"][: self._used], self._store["seat"][: self._used]
         key = hand.astype(np.int64) * 8 + seat
@@ -202,7 +204,9 @@ class Recorder:
         last = begins + sizes - 1
         hands, seats = key[begins] >> 3, (key[begins] & 7).astype(np.int8)
         waits = ~np.isin(hands, ended)
-        self._waiting = {name: column[order[last[waits]]] for name, column in self._store.items()}
+        kept = order[last[waits]]
+        kept = kept[kept < self._used - open_]
+        self._waiting = {name: column[kept] for name, column in self._store.items()}
         learned = np.ones(len(key), bool)
         learned[last[waits]] = False
         sizes = sizes - waits
