@@ -47,7 +47,23 @@ class EnvConfig(_Section):
         description="decisions that are played without asking: none; forced: those with one legal "
         "move; idle: also those where nothing can be played (pass, yield or claim): always pass",
     )
-    reward_scale: float = Field(0.1, gt=0, le=10, description="reward = final score x this")
+
+
+class RewardSection(_Section):
+    """What a seat is paid for in training; see lupai.train.rewards."""
+
+    kind: Literal["score", "placement", "potential"] = Field(
+        "score",
+        description="score: final score, at the end; placement: each place's value when it is "
+        "taken; potential: score, and shaping by the score to be expected",
+    )
+    scale: float = Field(0.1, gt=0, le=10, description="reward = points x this")
+    coefficient: float = Field(
+        1.0, ge=0, le=100, description="of potential: weight of the shaping at the start"
+    )
+    anneal_steps: int = Field(
+        1_000_000, ge=1, description="of potential: decisions until the weight is 0, linearly"
+    )
 
 
 class NetworkSection(_Section):
@@ -73,7 +89,7 @@ class PPOSection(_Section):
         None, ge=0, le=1, description="rate that is reached, linearly, at lr_steps"
     )
     lr_steps: int = Field(1_000_000, ge=1, description="decisions until lr_end")
-    gamma: float = Field(1.0, gt=0, le=1, description="discount; scores come once, at the end")
+    gamma: float = Field(1.0, gt=0, le=1, description="discount from one own decision to the next")
     lambda_: float = Field(0.95, alias="lambda", ge=0, le=1, description="GAE")
     clip: float = Field(0.2, gt=0, le=1, description="policy ratio clip")
     entropy: float = Field(0.01, ge=0, le=1, description="entropy bonus")
@@ -191,6 +207,7 @@ class TrainConfig(_Section):
     seed: int = Field(0, ge=0, lt=1 << 31, description="seed of deals, weights and exploration")
     rules: str | dict[str, Any] = Field("qingdao", description="rules string, or preset + options")
     env: EnvConfig = EnvConfig()
+    reward: RewardSection = RewardSection()
     network: NetworkSection = NetworkSection()
     ppo: PPOSection = PPOSection()
     selfplay: SelfPlaySection = SelfPlaySection()

@@ -59,6 +59,14 @@ def solo_decided(rules: Rules) -> npt.NDArray[np.bool_]:
     return _solo_decided(rules.roles_by)
 
 
+def half_shares(
+    multiplier: npt.NDArray[np.integer],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """``([B], [B]) int64`` shares of emperor and guard in T m, in halves: 4 and 2, or 3 and 3."""
+    equal = multiplier >= EQUAL_SPLIT_FROM
+    return np.where(equal, 3, 4), np.where(equal, 3, 2)
+
+
 def final_scores(state: State, rules: Rules) -> I64:
     """Scores ``[B, S] int64`` of tables that are over; zeros for the others and for void hands.
 
@@ -80,10 +88,10 @@ def final_scores(state: State, rules: Rules) -> I64:
         i = np.arange(len(pair))
         value = PLACE_VALUE[places[pair]]
         camp = (value[i, emperor[pair]] + value[i, guard[pair]]) * multiplier[pair]
-        equal = multiplier[pair] >= EQUAL_SPLIT_FROM
+        share_emperor, share_guard = half_shares(multiplier[pair])
         scores[pair] = -camp[:, None]
-        scores[pair, emperor[pair]] = np.where(equal, 3 * camp // 2, 2 * camp)
-        scores[pair, guard[pair]] = np.where(equal, 3 * camp // 2, camp)
+        scores[pair, emperor[pair]] = camp * share_emperor // 2
+        scores[pair, guard[pair]] = camp * share_guard // 2
     scores[~state.over | (state.emperor == NOBODY)] = 0
     return scores
 

@@ -56,12 +56,13 @@ def stored(folder):
 # --- what is learned --------------------------------------------------------------------------
 
 
-def test_only_the_learners_decisions_are_learned_and_paid_their_final_scores(ray_session):
+@pytest.mark.parametrize("kind", ["score", "placement"])
+def test_only_the_learners_decisions_are_learned_and_paid_their_final_scores(ray_session, kind):
     from lupai.train.league.coach import _send
     from lupai.train.rllib.runner import BatchEnvRunner
     from lupai.train.rllib.setup import algorithm_config
 
-    config = tiny(selfplay=LEAGUE, workers={"envs_per_runner": 16})
+    config = tiny(selfplay=LEAGUE, workers={"envs_per_runner": 16}, reward={"kind": kind})
     settings = algorithm_config(config)
     settings.validate()
     runner = BatchEnvRunner(config=settings, worker_index=0)
@@ -73,33 +74,37 @@ def test_only_the_learners_decisions_are_learned_and_paid_their_final_scores(ray
 
     league = League(config, Path("nowhere"), None)
     _send(Group(), league._next_plan(5), league._packed)
-    log = runner._log
+    close = runner._close
 
-    def watched(end, decisions):
-        hand = runner._hands[end.table]
+    def watched(end):
+        hand = int(runner._hands[end.table])
         ended[hand] = end.scores
         seats[hand] = end.learner
-        log(end, decisions)
+        close(end)
 
-    runner._log = watched
-    pieces, total = defaultdict(list), 0
+    runner._close = watched
+    paid, learned = defaultdict(list), 0
     for _ in range(4):
-        for episode in runner.sample(num_timesteps=1000):
-            pieces[int(episode.id_.split("-")[1]), int(episode.agent_id[-1])].append(episode)
-        total += runner.metrics.peek("num_env_steps_sampled")
-    learned = sum(len(episode) for parts in pieces.values() for episode in parts)
+        (data,) = runner.sample(num_timesteps=1000)
+        learned += len(data)
+        rewards = data.columns["rewards"]
+        for i, (hand, seat) in enumerate(
+            zip(data.hands.tolist(), data.seats.tolist(), strict=True)
+        ):
+            paid[hand, seat] += rewards[data.offsets[i] : data.offsets[i + 1]].tolist()
+    total = runner.metrics.peek("num_env_steps_sampled_lifetime")
     assert total >= 4000
-    assert learned + len(runner._waiting) == runner.metrics.peek("num_env_steps_sampled_lifetime")
-    mixed = 0
-    for (hand, seat), parts in pieces.items():
+    assert learned + runner._record.waiting == total
+    mixed = early = 0
+    for (hand, seat), rewards in paid.items():
         if hand not in ended:
             continue
         assert seats[hand][seat]
         mixed += not seats[hand].all()
-        rewards = [reward for part in parts for reward in part.get_rewards()]
-        assert not any(rewards[:-1])
-        assert rewards[-1] == pytest.approx(0.1 * ended[hand][seat])
+        early += any(rewards[:-1])
+        assert sum(rewards) == pytest.approx(0.1 * ended[hand][seat])
     assert mixed > 20
+    assert (early > 0) == (kind == "placement")
 
 
 def test_a_league_plays_all_its_members_and_tells_how_it_fares(finished):

@@ -46,10 +46,12 @@ def test_tables_ask_what_they_should_and_pay_once(skip):
     assert (kinds["idle"] > 0) == (skip != "idle")
 
 
-def test_tables_show_the_acting_seat_exactly_its_legal_moves():
-    tables = Tables("qingdao", "idle", [2], 8)
+@pytest.mark.parametrize("rules", ["qingdao", "shiwei", "weihai"])
+def test_tables_show_the_acting_seat_exactly_its_legal_moves(rules):
+    """Under shiwei, whose identity card counts beside a set, tables once lost moves with it."""
+    tables = Tables(rules, "idle", [2], 32)
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(120):
         observation, packed = tables.observe()
         bits = np.unpackbits(packed, axis=1)[:, : ACTIONS.size]
         direct = tables.engine.legal(tables.state)
@@ -65,77 +67,49 @@ def runner(algorithm):
     from lupai.train.rllib.runner import BatchEnvRunner
 
     class Recording(BatchEnvRunner):
-        ended = ()
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.scores = {}
 
-        def _episodes(self, games, ended):
-            self.ended = dict(ended)
-            return super()._episodes(games, ended)
+        def _close(self, end):
+            self.scores[int(self._hands[end.table])] = end.scores
+            super()._close(end)
 
     return Recording(config=algorithm.config, worker_index=0)
 
 
 def test_every_decision_arrives_once_and_in_order(runner):
-    pieces, total = defaultdict(list), 0
-    scores = {}
+    pieces, total, learned = defaultdict(list), 0, 0
     for steps in (8, 400, 24, 800, 1600):
-        episodes = runner.sample(num_timesteps=steps)
         total += steps
-        scores |= {hand: end.scores for hand, end in runner.ended.items()}
-        for episode in episodes:
-            hand = int(episode.id_.split("-")[1])
-            pieces[hand, episode.agent_id].append(episode)
-    learned = sum(len(e) for parts in pieces.values() for e in parts)
-    assert learned + len(runner._waiting) == total
+        for data in runner.sample(num_timesteps=steps):
+            learned += len(data)
+            for i, (hand, seat) in enumerate(zip(data.hands, data.seats, strict=True)):
+                rows = slice(data.offsets[i], data.offsets[i + 1])
+                piece = {name: column[rows] for name, column in data.columns.items()}
+                after = int(data.following[i])
+                next_ = None if after < 0 else {k: v[after] for k, v in data.columns.items()}
+                pieces[int(hand), int(seat)].append((piece, next_))
+    assert learned + runner._record.waiting == total
     finished = 0
-    for (hand, agent), parts in pieces.items():
-        for before, after in itertools.pairwise(parts):
-            assert not before.is_done
-            last, first = before.get_observations(-1), after.get_observations(0)
-            assert (last["observation"] == first["observation"]).all()
-            assert (last["legal"] == first["legal"]).all()
-        for part in parts:
-            for i in range(len(part)):
-                bits = np.unpackbits(part.get_observations(i)["legal"])
-                assert bits[part.get_actions(i)] == 1
-                assert part.get_extra_model_outputs("action_logp", i) <= 0
-        rewards = [r for part in parts for r in part.get_rewards()]
-        assert not any(rewards[:-1])
-        if hand in scores:
+    for (hand, seat), parts in pieces.items():
+        for (_, next_), (after, _) in itertools.pairwise(parts):
+            for name in ("observation", "legal"):
+                assert (next_[name] == after[name][0]).all(), name
+        for piece, _ in parts:
+            bits = np.unpackbits(piece["legal"], axis=1)
+            assert bits[np.arange(len(bits)), piece["actions"]].all()
+            assert (piece["action_logp"] <= 0).all()
+        rewards = np.concatenate([piece["rewards"] for piece, _ in parts])
+        assert not rewards[:-1].any()
+        if hand in runner.scores:
             finished += 1
-            assert parts[-1].is_terminated
-            assert rewards[-1] == pytest.approx(0.1 * scores[hand][int(agent[-1])])
+            assert parts[-1][1] is None
+            assert rewards[-1] == pytest.approx(0.1 * runner.scores[hand][seat])
         else:
-            assert not parts[-1].is_done
+            assert parts[-1][1] is not None
             assert rewards[-1] == 0
     assert finished > 20
-
-
-def test_value_targets_are_those_of_generalised_advantage(runner, algorithm):
-    """RLlib's own connectors, fed by our sampler, against a computation by hand."""
-    from ray.rllib.core.columns import Columns
-
-    learner = algorithm.learner_group._learner
-    module = learner.module["shared"].unwrapped()
-    episodes = [e for _ in range(3) for e in runner.sample(num_timesteps=1200)]
-    batch = learner._learner_connector(
-        rl_module=learner.module, batch={}, episodes=episodes, shared_data={}, metrics=None
-    )["shared"]
-    values = module.compute_values(batch).detach().numpy()
-    targets = batch["value_targets"].numpy()
-    mask = batch[Columns.LOSS_MASK].numpy()
-    rewards = batch[Columns.REWARDS].numpy()
-    done = batch[Columns.TERMINATEDS].numpy()
-    lambda_, start, checked = 0.95, 0, 0
-    for stop in np.flatnonzero(~mask):  # the row that RLlib appends to each piece
-        advantage = 0.0
-        for i in range(stop - 1, start - 1, -1):
-            following = 0.0 if done[i] else values[i + 1]
-            advantage = rewards[i] + following - values[i] + (0 if done[i] else lambda_) * advantage
-            assert targets[i] == pytest.approx(advantage + values[i], abs=1e-4)
-            checked += 1
-        start = stop + 1
-    assert checked == mask.sum() > 3000
-    assert done.any()
 
 
 def test_two_samplers_of_one_seed_play_the_same_and_of_others_not(algorithm):
@@ -148,7 +122,8 @@ def test_two_samplers_of_one_seed_play_the_same_and_of_others_not(algorithm):
         runner = BatchEnvRunner(config=algorithm.config, worker_index=worker)
         runner.module.set_state(algorithm.env_runner_group.local_env_runner.module.get_state())
         torch.manual_seed(1)
-        played.append([e.get_actions() for e in runner.sample(num_timesteps=400)])
+        (data,) = runner.sample(num_timesteps=400)
+        played.append(data.columns["actions"].tolist())
     assert played[0] == played[1] != played[2]
 
 

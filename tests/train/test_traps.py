@@ -196,7 +196,7 @@ def test_t7_envs_of_neighbouring_seeds_and_workers_deal_other_hands():
 
 
 def test_t8_every_seat_gets_its_whole_score_once():
-    env, rng = LupaiEnv({"skip": "none", "reward_scale": 0.5}), np.random.default_rng(0)
+    env, rng = LupaiEnv({"skip": "none", "reward": {"scale": 0.5}}), np.random.default_rng(0)
     early = 0
     for seed in range(12):
         steps = play(env, rng, seed=seed)
@@ -307,14 +307,15 @@ def test_t12_the_env_asserts_a_legal_move(monkeypatch):
         env.reset()
 
 
-def test_masked_rows_do_not_move_the_loss(algorithm):
+def test_masked_rows_do_not_move_the_loss(stock):
     """The bootstrap rows' advantages are rubbish; the loss must not see them."""
-    learner = algorithm.learner_group._learner
-    episodes = algorithm.env_runner_group.local_env_runner.sample(num_timesteps=400)
+    learner = stock.learner_group._learner
+    episodes = stock.env_runner_group.local_env_runner.sample(num_timesteps=400)
     batch = learner._learner_connector(
         rl_module=learner.module, batch={}, episodes=episodes, shared_data={}, metrics=None
     )["shared"]
     module = learner.module["shared"].unwrapped()
+    assert not batch["loss_mask"].all()
     losses = []
     for fill in (0.0, 1e6, float("inf")):
         mask = batch["loss_mask"]
@@ -322,7 +323,7 @@ def test_masked_rows_do_not_move_the_loss(algorithm):
         losses.append(
             learner.compute_loss_for_module(
                 module_id="shared",
-                config=algorithm.config.get_config_for_module("shared"),
+                config=stock.config.get_config_for_module("shared"),
                 batch=batch,
                 fwd_out=module._forward_train(batch),
             ).item()

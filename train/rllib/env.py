@@ -3,8 +3,9 @@
 What RLlib does silently wrong is avoided here, see the tests in tests/train/test_traps.py:
 
 * only the seat that acts gets an observation (else fake decisions of the others are learned);
-* a seat that is out stays until the hand ends, then all five terminate together and each gets its
-  whole score once (else early finishers lose theirs);
+* a seat that is out stays until the hand ends, then all five terminate together (else early
+  finishers lose what they are paid at the end);
+* what a seat is paid before its first decision comes with that decision (else it is dropped);
 * the observation has one fixed size: the legal moves travel as bits, exact and never cut off;
 * an acting seat always has a legal move, which is asserted (an empty row would play nonsense).
 """
@@ -23,6 +24,7 @@ from lupai.agents.network import pack_legal, packed_width
 from lupai.agents.trained import idle_rows
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
+from lupai.train.rewards import Rewards
 from lupai.train.rllib.tables import SKIPS, seat_roles
 
 OBSERVATION: Final = "observation"
@@ -35,8 +37,12 @@ class LupaiEnv(MultiAgentEnv):
     """One table; agents ``player_0`` … ``player_4`` in seat order, always all five.
 
     Config keys (``config`` is RLlib's EnvContext or a dict):
-        rules: rules string. skip: see EnvConfig. reward_scale: factor from score to reward.
+        rules: rules string. skip: see EnvConfig.
+        reward: arguments of :class:`~lupai.train.rewards.Rewards` beside the rules.
         stream: list of ints that keys this run's deals, such as ``[seed, iterations before]``.
+
+    Attributes:
+        rewards: what decisions are paid by; its coefficient is set anew between iterations.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -46,7 +52,10 @@ class LupaiEnv(MultiAgentEnv):
         self.skip = str(config.get("skip", "idle"))
         if self.skip not in SKIPS:
             raise ValueError(f"skip is {self.skip!r}; allowed: {', '.join(SKIPS)}")
-        self.reward_scale = float(config.get("reward_scale", 0.1))
+        self.rewards = Rewards(self.engine.rules, **config.get("reward", {}))
+        self._asked = np.zeros(self.engine.seats, bool)  # seats that decided in this hand
+        self._credit = np.zeros(self.engine.seats, np.int64)  # at their last decisions
+        self._phi = np.zeros(self.engine.seats)
         self._key = [int(k) for k in config.get("stream", [0])]
         self._key.append(int(getattr(config, "worker_index", 0) or 0))
         self._deals = np.random.Generator(np.random.PCG64(np.random.SeedSequence()))
@@ -81,7 +90,11 @@ class LupaiEnv(MultiAgentEnv):
         while True:
             deal = self._deals.integers(0, 1 << 63, size=1, dtype=np.uint64)
             self._state = self.engine.reset(deal)
+            self._asked[:] = False
+            self._credit[:] = 0
+            self._phi[:] = 0
             if not self._advance():  # a hand may end unasked only in odd small decks
+                self._paid()
                 return {self._actor: self._observe(self._seat)}, {}
 
     def step(
@@ -103,7 +116,7 @@ class LupaiEnv(MultiAgentEnv):
         actor = self._actor
         return (
             {actor: self._observe(self._seat)},
-            {actor: 0.0},
+            {actor: self._paid()},
             {"__all__": False},
             {"__all__": False},
             {},
@@ -144,6 +157,18 @@ class LupaiEnv(MultiAgentEnv):
             LEGAL: pack_legal(ids, np.array([0, len(ids)]), ACTIONS.size)[0],
         }
 
+    def _paid(self) -> float:
+        """Reward of the acting seat's decision before this one, 0 if this is its first."""
+        seat = self._seat
+        credit, phi = self.rewards.at(self._state, np.array([seat]))
+        reward = 0.0
+        if self._asked[seat]:
+            reward = float(self.rewards.pay(self._credit[seat], credit[0], self._phi[seat], phi[0]))
+            self._credit[seat] = credit[0]
+        self._asked[seat] = True
+        self._phi[seat] = phi[0]
+        return reward
+
     def _end(
         self,
     ) -> tuple[dict[str, Obs], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
@@ -152,9 +177,10 @@ class LupaiEnv(MultiAgentEnv):
             raise RuntimeError(f"engine fault: scores {scores.tolist()} do not sum to zero")
         info = {"scores": scores.tolist(), "roles": seat_roles(self._state)[0].tolist()}
         names = self.possible_agents
+        rewards = self.rewards.pay(self._credit, scores, self._phi, np.zeros(len(names)))
         return (
             {name: self._observe(seat) for seat, name in enumerate(names)},
-            {name: float(scores[i]) * self.reward_scale for i, name in enumerate(names)},
+            dict(zip(names, rewards.tolist(), strict=True)),
             {**dict.fromkeys(names, True), "__all__": True},
             {"__all__": False},
             dict.fromkeys(names, info),

@@ -17,6 +17,7 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.utils.torch_utils import explained_variance
 from torch import Tensor
 
+from lupai.train.rllib.batching import StandardAdvantages
 from lupai.train.rllib.module import ENTROPY, LOG_PROB
 
 
@@ -26,6 +27,13 @@ class LupaiLearner(PPOTorchLearner):
     ``value_loss_coeff`` and ``clip_param`` come from the PPOConfig. Logged beside RLlib's own
     names: ``approx_kl`` and ``clip_fraction``.
     """
+
+    def build(self) -> None:
+        """Add to RLlib's own pipeline, where it is used, what makes both samplers alike."""
+        super().build()
+        pipeline = self._learner_connector
+        if pipeline is not None and self.config.add_default_connectors_to_learner_pipeline:
+            pipeline.append(StandardAdvantages())
 
     def compute_loss_for_module(
         self,

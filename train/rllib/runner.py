@@ -1,21 +1,21 @@
 """Our sampler: an EnvRunner that plays many tables of the vector engine at once.
 
 RLlib's own MultiAgentEnvRunner spends most of its time in bookkeeping of single decisions. Here
-decisions of all tables are made by one forward pass and stored in plain arrays; RLlib gets them as
-one SingleAgentEpisode for each seat and hand. What a seat did last and has seen no answer to yet is
-kept for the next call, exactly as RLlib keeps hanging actions, so every decision is learned once.
+decisions of all tables are made by one forward pass and stored as columns; the learner gets them
+as :class:`~lupai.train.rllib.trajectories.Trajectories`. What a seat did last and has seen no
+answer to yet is kept for the next call, as RLlib keeps hanging actions, so every decision is
+learned once.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
 from ray.rllib.core.columns import Columns
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
-from ray.rllib.env.single_agent_episode import SingleAgentEpisode
 from ray.rllib.utils.metrics import (
     NUM_ENV_STEPS_SAMPLED,
     NUM_ENV_STEPS_SAMPLED_LIFETIME,
@@ -27,39 +27,47 @@ from ray.rllib.utils.metrics import (
     WEIGHTS_SEQ_NO,
 )
 
+from lupai.envs.baohuang.rules import load_rules
 from lupai.train.league.lineups import Lineups
+from lupai.train.rewards import Rewards
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.env import LEGAL, OBSERVATION
+from lupai.train.rllib.payroll import Payroll
 from lupai.train.rllib.tables import Finished, Tables
+from lupai.train.rllib.trajectories import Recorder, Trajectories
 
-POLICY = "shared"
-
-# A decision: observation [D] int8, legal bits [W] uint8, action, log-probability.
-Decision = tuple[Any, Any, int, float]
-Key = tuple[int, int, int]  # table, number of the hand, seat
+POLICY: Final = "shared"
 
 
 class BatchEnvRunner(MultiAgentEnvRunner):
-    """Samples ``num_envs_per_env_runner`` tables at once."""
+    """Samples ``num_envs_per_env_runner`` tables at once.
+
+    Attributes:
+        rewards: what decisions are paid by; its coefficient is set anew between iterations.
+        lineups: opponents at the tables; None: there are none.
+    """
 
     def __init__(self, config: Any, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
+        options = self.config.env_config
+        self.rewards = Rewards(load_rules(options["rules"]), **options["reward"])
         self.lineups = self._make_lineups()
         self._tables: Tables | None = None
-        self._hands: list[int] = []  # number of the running hand at each table
-        self._decisions: dict[int, int] = {}  # decisions so far, by hand
-        self._waiting: dict[Key, Decision] = {}
+        self._payroll: Payroll
+        self._seen: dict[str, Any] = {}  # what stands before the acting seats
+        self._record = Recorder()
+        self._hands = np.zeros(0, np.int64)  # [B] number of the running hand
+        self._decisions = np.zeros(0, np.int64)  # [B] decisions in it so far
         self._next_hand = 0
-        self._calls = 0
 
     def sample(
         self, *, num_timesteps: int | None = None, explore: bool | None = None, **kwargs: Any
-    ) -> list[SingleAgentEpisode]:
+    ) -> list[Trajectories]:
         """Play until about ``num_timesteps`` decisions (the config's share if None) are made.
 
         Returns:
-            Pieces of seats' games: cut ones end with the observation of the next decision, whose
-            value stands in for what follows; ended ones carry the whole score as last reward.
+            One set of trajectories, or none if no decision is complete yet. Cut trajectories name
+            the decision that follows, whose value stands in for the rest of the hand.
         """
         if any(kwargs.values()):
             raise NotImplementedError(f"{sorted(kwargs)}: sample whole fragments with this runner")
@@ -68,7 +76,8 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             num_timesteps = fragment * self.num_envs
         self.metrics.log_value(WEIGHTS_SEQ_NO, self._weights_seq_no, window=1)
         with self.metrics.log_time(SAMPLE_TIMER):
-            return self._play(num_timesteps)
+            data = self._play(num_timesteps)
+        return [data] if len(data) else []
 
     def _make_lineups(self) -> Lineups | None:
         options = self.config.env_config
@@ -81,95 +90,74 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         options = self.config.env_config
         key = [*options.get("stream", [0]), self.worker_index or 0]
         tables = Tables(options["rules"], options["skip"], key, self.num_envs, self.lineups)
-        self._hands = [self._open_hand() for _ in range(self.num_envs)]
+        self._payroll = Payroll(self.rewards, self.num_envs)
+        self._hands = np.arange(self.num_envs)
+        self._decisions = np.zeros(self.num_envs, np.int64)
+        self._next_hand = self.num_envs
+        self._seen = self._look(tables)
         return tables
 
-    def _open_hand(self) -> int:
-        self._next_hand += 1
-        self._decisions[self._next_hand] = 0
-        return self._next_hand
-
-    def _play(self, decisions: int) -> list[SingleAgentEpisode]:
+    def _play(self, decisions: int) -> Trajectories:
         if self._tables is None:
             self._tables = self._start()
-        tables = self._tables
-        begin, inference, illegal = time.perf_counter(), 0.0, 0
-        games: dict[Key, list[Decision]] = {k: [v] for k, v in self._waiting.items()}
-        ended: dict[int, Finished] = {}
+        tables, record = self._tables, self._record
+        begin, self._inference, illegal = time.perf_counter(), 0.0, 0
+        record.begin(decisions + 2 * len(tables))
         made = 0
         while made < decisions:
-            rows, seats = tables.rows, tables.seats
-            observation, legal = tables.observe()
-            obs = {OBSERVATION: torch.from_numpy(observation), LEGAL: torch.from_numpy(legal)}
-            asked = time.perf_counter()
-            out = self.module.forward_exploration({POLICY: {Columns.OBS: obs}})[POLICY]
-            actions = out[Columns.ACTIONS].numpy()
-            log_probs = out[Columns.ACTION_LOGP].numpy()
-            inference += time.perf_counter() - asked
+            actions, log_probs = self._choose(self._seen)
             # By the bits that the policy saw; the engine refuses by its own rules.
-            bits = legal[np.arange(len(rows)), actions >> 3] >> (7 - (actions & 7)) & 1
-            illegal += len(rows) - int(np.count_nonzero(bits))
-            made += len(rows)
-            for i, table in enumerate(rows.tolist()):
-                hand = self._hands[table]
-                self._decisions[hand] += 1
-                games.setdefault((table, hand, int(seats[i])), []).append(
-                    (observation[i], legal[i], int(actions[i]), log_probs[i])
-                )
-            for hand_end in tables.step(actions):
-                hand = self._hands[hand_end.table]
-                self._log(hand_end, self._decisions.pop(hand))
-                ended[hand] = hand_end
-                self._hands[hand_end.table] = self._open_hand()
+            bits = self._seen[LEGAL][np.arange(len(actions)), actions >> 3] >> (7 - (actions & 7))
+            illegal += len(actions) - int(np.count_nonzero(bits & 1))
+            self._add(tables, actions, log_probs)
+            self._decisions[tables.rows] += 1
+            made += len(tables.rows)
+            for end in tables.step(actions):
+                self._close(end)
+            self._seen = self._look(tables)
+        nothing = np.zeros(len(tables.rows))
+        self._add(tables, nothing, nothing)
+        ended = self._payroll.ended
         self._count(made, len(ended))
         for name, value in (
-            ("inference_seconds", inference),
+            ("inference_seconds", self._inference),
             ("sampling_seconds", time.perf_counter() - begin),
             ("illegal_actions", illegal),
         ):
             self.metrics.log_value(name, value, reduce="sum")
-        return self._episodes(games, ended)
+        data = record.finish(ended, len(tables.rows))
+        self._payroll.settle(data)
+        return data
 
-    def _episodes(
-        self, games: dict[Key, list[Decision]], ended: dict[int, Finished]
-    ) -> list[SingleAgentEpisode]:
-        self._waiting = {}
-        self._calls += 1
-        scale = float(self.config.env_config["reward_scale"])
-        episodes = []
-        for key, decisions in games.items():
-            _, hand, seat = key
-            rewards = [0.0] * len(decisions)
-            if hand in ended:
-                last = decisions[-1]  # nothing follows; RLlib wants an observation all the same
-                rewards[-1] = float(ended[hand].scores[seat]) * scale
-            else:
-                last = self._waiting[key] = decisions.pop()
-                rewards.pop()
-            if not decisions:
-                continue
-            seen = [{OBSERVATION: o, LEGAL: bits} for o, bits, _, _ in [*decisions, last]]
-            # RLlib puts rows together by these names, so each piece needs its own.
-            name = f"{self.worker_index}-{hand}-{self._calls}"
-            episodes.append(
-                SingleAgentEpisode(
-                    id_=f"{name}-{seat}",
-                    agent_id=f"player_{seat}",
-                    module_id=POLICY,
-                    multi_agent_episode_id=name,
-                    observations=seen,
-                    actions=[a for _, _, a, _ in decisions],
-                    rewards=rewards,
-                    terminated=hand in ended,
-                    extra_model_outputs={Columns.ACTION_LOGP: [p for _, _, _, p in decisions]},
-                    len_lookback_buffer=0,
-                )
-            )
-        return episodes
+    def _look(self, tables: Tables) -> dict[str, Any]:
+        """Columns ``[N, ...]`` of what stands before the asked seats; all reach the learner."""
+        seats = tables.seats
+        observation, legal = tables.observe()
+        columns = {"seat": seats, OBSERVATION: observation, LEGAL: legal}
+        return columns | self._payroll.columns(tables.state, seats, tables.rows)
 
-    def _log(self, end: Finished, decisions: int) -> None:
+    def _choose(self, columns: dict[str, Any]) -> tuple[Any, Any]:
+        """``(actions [N], log-probabilities [N])``."""
+        asked = time.perf_counter()
+        obs = {name: torch.from_numpy(columns[name]) for name in (OBSERVATION, LEGAL)}
+        out = self.module.forward_exploration({POLICY: {Columns.OBS: obs}})[POLICY]
+        actions, log_probs = out[Columns.ACTIONS].numpy(), out[Columns.ACTION_LOGP].numpy()
+        self._inference += time.perf_counter() - asked
+        return actions, log_probs
+
+    def _add(self, tables: Tables, actions: Any, log_probs: Any) -> None:
+        made = {Columns.ACTIONS: actions, Columns.ACTION_LOGP: log_probs}
+        self._record.add(hand=self._hands[tables.rows], **self._seen, **made)
+
+    def _close(self, end: Finished) -> None:
+        """Log a finished hand and give the table its next number."""
+        table = end.table
+        self._payroll.close(table, int(self._hands[table]), end.scores)
         roles, scores, learner = end.roles.tolist(), end.scores.tolist(), end.learner.tolist()
-        log_hand(self.metrics, roles, scores, decisions, learner)
+        log_hand(self.metrics, roles, scores, int(self._decisions[table]), learner)
+        self._hands[table] = self._next_hand
+        self._next_hand += 1
+        self._decisions[table] = 0
 
     def _count(self, steps: int, hands: int) -> None:
         # Also when it is 0: RLlib sums what some runners did not log to NaN.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from typing import Any
 
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
@@ -12,6 +13,8 @@ from ray.rllib.policy.policy import PolicySpec
 from lupai.agents.network import NetworkConfig
 from lupai.train.config import TrainConfig
 from lupai.train.league.coach import seating
+from lupai.train.rewards import coefficient
+from lupai.train.rllib.batching import TrajectoriesToBatch
 from lupai.train.rllib.callbacks import LupaiCallbacks
 from lupai.train.rllib.env import LupaiEnv
 from lupai.train.rllib.learner import LupaiLearner
@@ -49,14 +52,19 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
     lr: Any = ppo.lr
     if ppo.lr_end is not None:
         lr = [[0, ppo.lr], [ppo.lr_steps, ppo.lr_end]]
-    return (
+    settings = (
         PPOConfig(algo_class=LupaiPPO)
         .environment(
             LupaiEnv,
             env_config={
                 "rules": config.rules_string,
                 "skip": config.env.skip,
-                "reward_scale": config.env.reward_scale,
+                "reward": {
+                    "kind": config.reward.kind,
+                    "scale": config.reward.scale,
+                    "gamma": ppo.gamma,
+                    "coefficient": config.reward.coefficient,
+                },
                 "stream": [config.seed, iteration],
                 "seating": seating(config),
             },
@@ -116,3 +124,33 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
             delay_between_env_runner_restarts_s=1.0,
         )
     )
+    if workers.sampler == "batch":
+        settings.learners(
+            learner_connector=partial(_batching, gamma=ppo.gamma, lambda_=ppo.lambda_),
+            add_default_connectors_to_learner_pipeline=False,
+        )
+    return settings
+
+
+def _batching(
+    observation_space: Any, action_space: Any, *, gamma: float, lambda_: float
+) -> TrajectoriesToBatch:
+    return TrajectoriesToBatch(
+        observation_space, action_space, modules=(POLICY,), gamma=gamma, lambda_=lambda_
+    )
+
+
+def set_shaping(algorithm: Any, config: TrainConfig, steps: int) -> None:
+    """Tell all runners the coefficient of the shaping after ``steps`` decisions of the run."""
+    if config.reward.kind == "potential":
+        section = config.reward
+        value = coefficient(section.coefficient, section.anneal_steps, steps)
+        algorithm.env_runner_group.foreach_env_runner(partial(_set_coefficient, value=value))
+
+
+def _set_coefficient(runner: Any, value: float) -> None:
+    if isinstance(runner, BatchEnvRunner):
+        runner.rewards.coefficient = value
+    elif runner.env is not None:
+        for env in runner.env.envs:
+            env.unwrapped.rewards.coefficient = value

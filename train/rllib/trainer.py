@@ -15,7 +15,7 @@ from lupai.train.config import TrainConfig
 from lupai.train.league.coach import League
 from lupai.train.rllib.export import export_agent, live_agent
 from lupai.train.rllib.runner import POLICY
-from lupai.train.rllib.setup import algorithm_config
+from lupai.train.rllib.setup import algorithm_config, set_shaping
 from lupai.train.run_folder import Progress, TrainingError
 
 __all__ = ["RLlibTrainer", "metrics", "train_once"]
@@ -64,6 +64,7 @@ class RLlibTrainer:
 
     def train(self) -> dict[str, float]:
         """One iteration; see :class:`~lupai.train.loop.Trainer`."""
+        set_shaping(self.algorithm, self._config, self._progress.steps)
         if self._coach is not None:
             self._coach.before(self.algorithm)
         result = train_once(self.algorithm)

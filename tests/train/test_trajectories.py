@@ -1,0 +1,117 @@
+"""Trajectories: sorted, cut, put together, and their advantages, against plain loops."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from lupai.train.rllib.trajectories import (
+    ENDED,
+    Recorder,
+    Trajectories,
+    generalised_advantages,
+)
+
+pytestmark = pytest.mark.train
+
+
+def played(seed, rounds=40, tables=6, calls=3):
+    """Random hands: what a recorder gives back, and every decision by hand and seat."""
+    rng = np.random.default_rng(seed)
+    record, hands, next_hand, number = Recorder(), np.arange(tables), tables, 0
+    story, out, over = {}, [], set()
+    for _ in range(calls):
+        ended = []
+        record.begin(rounds * tables)
+        for _ in range(rounds):
+            seats = rng.integers(0, 5, tables)
+            numbers = number + np.arange(tables)
+            number += tables
+            record.add(hand=hands, seat=seats, number=numbers, rewards=numbers / 7)
+            for hand, seat, value in zip(hands, seats, numbers, strict=True):
+                story.setdefault((int(hand), int(seat)), []).append(int(value))
+            for table in np.flatnonzero(rng.random(tables) < 0.05):
+                ended.append(int(hands[table]))
+                hands[table], next_hand = next_hand, next_hand + 1
+        over |= set(ended)
+        out.append(record.finish(np.array(ended, int)))
+    return out, story, over, record.waiting
+
+
+def rows(data):
+    """``[(hand, seat, numbers, number of the decision that follows or None)]``."""
+    number = data.columns["number"]
+    return [
+        (
+            int(data.hands[i]),
+            int(data.seats[i]),
+            number[data.offsets[i] : data.offsets[i + 1]].tolist(),
+            None if data.following[i] == ENDED else int(number[data.following[i]]),
+        )
+        for i in range(len(data.hands))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_recorder_gives_every_decision_once_by_seat_in_order(seed):
+    out, story, over, waiting = played(seed)
+    pieces = {}
+    for data in out:
+        for hand, seat, numbers, after in rows(data):
+            assert numbers
+            pieces.setdefault((hand, seat), []).append((numbers, after))
+    given = 0
+    for key, parts in pieces.items():
+        joined = [n for numbers, _ in parts for n in numbers]
+        given += len(joined)
+        if key[0] in over:
+            assert joined == story[key]
+        else:
+            assert joined == story[key][:-1]
+        for (_, after), (numbers, _) in itertools.pairwise(parts):
+            assert after == numbers[0]
+        last = None if key[0] in over else story[key][-1]
+        assert parts[-1][1] == last
+    assert given + waiting == sum(map(len, story.values()))
+    assert len(over) > 5
+
+
+def test_parts_are_cut_and_put_together_again():
+    (data, other, _), *_ = played(7)
+    whole = rows(data)
+    both = Trajectories.concat([data, other])
+    assert rows(both) == whole + rows(other)
+    assert len(both) == len(data) + len(other)
+    for cut in (0, 1, 17, len(data) // 2, len(data) - 1, len(data)):
+        left, right = data[:cut], data.slice(slice(cut, None), len_lookback_buffer=0)
+        assert (len(left), len(right)) == (cut, len(data) - cut)
+        joined = []
+        for hand, seat, numbers, after in rows(left) + rows(right):
+            if joined and joined[-1][:2] == [hand, seat] and joined[-1][3] == numbers[0]:
+                joined[-1][2:] = [joined[-1][2] + numbers, after]
+            else:
+                joined.append([hand, seat, numbers, after])
+        assert [tuple(part) for part in joined] == whole
+    keep = data.seats == 2
+    assert rows(data.select(keep)) == [row for row in whole if row[1] == 2]
+    with pytest.raises(ValueError, match="without a step"):
+        data[::2]
+
+
+@pytest.mark.parametrize(("gamma", "lambda_"), [(1.0, 0.95), (0.9, 0.8), (1.0, 1.0), (0.7, 0.0)])
+def test_advantages_are_those_of_a_plain_loop(gamma, lambda_):
+    (data, *_), *_ = played(3)
+    values = np.random.default_rng(0).normal(size=len(data.columns["number"]))
+    advantages, targets = generalised_advantages(data, values, gamma, lambda_)
+    for i in range(len(data.hands)):
+        advantage, after = 0.0, 0.0
+        if data.following[i] != ENDED:
+            after = values[data.following[i]]
+        for row in reversed(range(data.offsets[i], data.offsets[i + 1])):
+            error = data.columns["rewards"][row] + gamma * after - values[row]
+            advantage = error + gamma * lambda_ * advantage
+            after = values[row]
+            assert advantages[row] == pytest.approx(advantage)
+            assert targets[row] == pytest.approx(advantage + values[row])

@@ -1,0 +1,116 @@
+"""From the sampler's trajectories to the learner's batch: values, advantages, tensors.
+
+This is the whole learner pipeline of our sampler. RLlib's own, which makes lists of the steps of
+thousands of episodes and stacks them again, serves RLlib's sampler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import torch
+from ray.rllib.connectors.connector_v2 import ConnectorV2
+from ray.rllib.core.columns import Columns
+from ray.rllib.evaluation.postprocessing import Postprocessing
+from torch import Tensor
+
+from lupai.train.rllib.env import LEGAL, OBSERVATION
+from lupai.train.rllib.trajectories import Trajectories, generalised_advantages
+
+__all__ = ["StandardAdvantages", "TrajectoriesToBatch", "standardised"]
+
+# What the model finds below "obs"; every other column stands at the top of the batch.
+OBSERVED: Final = (OBSERVATION, LEGAL)
+POLICY_COLUMN: Final = "policy"
+_LEAST_DEVIATION: Final = 1e-4  # as RLlib: advantages that are all the same stay near zero
+
+
+def standardised(advantages: Tensor) -> Tensor:
+    """Mean 0 and standard deviation 1."""
+    deviation = advantages.std(correction=0).clamp_min(_LEAST_DEVIATION)
+    return (advantages - advantages.mean()) / deviation
+
+
+class TrajectoriesToBatch(ConnectorV2):
+    """Batches :class:`Trajectories`; stands alone in the pipeline.
+
+    Args:
+        modules: ids of modules. All decisions are learned by the first one, or, where there is a
+            column ``policy``, those of a trajectory by the module of that number.
+        gamma: discount. lambda_: of generalised advantage estimation.
+    """
+
+    def __init__(
+        self,
+        input_observation_space: Any = None,
+        input_action_space: Any = None,
+        *,
+        modules: Sequence[str],
+        gamma: float,
+        lambda_: float,
+    ) -> None:
+        super().__init__(input_observation_space, input_action_space)
+        self.modules = tuple(modules)
+        self.gamma = gamma
+        self.lambda_ = lambda_
+
+    def __call__(
+        self,
+        *,
+        rl_module: Any,
+        batch: dict[str, Any],
+        episodes: list[Trajectories],
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """``{module: columns}`` with ``advantages`` (standardised) and ``value_targets``."""
+        data = Trajectories.concat(episodes)
+        if POLICY_COLUMN not in data.columns:
+            batch[self.modules[0]] = self._columns(data, rl_module[self.modules[0]])
+            return batch
+        policy = data.columns[POLICY_COLUMN][data.offsets[:-1]]
+        for number in np.unique(policy).tolist():
+            name = self.modules[number]
+            batch[name] = self._columns(data.select(policy == number), rl_module[name])
+        return batch
+
+    def _columns(self, data: Trajectories, rl_module: Any) -> dict[str, Any]:
+        module = rl_module.unwrapped()
+        device = next(module.parameters()).device
+        rows: dict[str, Any] = {Columns.OBS: {}}
+        for name, column in data.columns.items():
+            place = rows[Columns.OBS] if name in OBSERVED else rows
+            # What came from another process lies in shared memory and must not be written to.
+            place[name] = torch.from_numpy(np.require(column, requirements="W")).to(device)
+        with torch.no_grad():
+            values = module.compute_values(rows).cpu().numpy()
+        advantages, targets = generalised_advantages(data, values, self.gamma, self.lambda_)
+        count = len(data)  # what follows them has given its value
+        out = {name: column[:count] for name, column in rows.items() if name != Columns.OBS}
+        out[Columns.OBS] = {name: column[:count] for name, column in rows[Columns.OBS].items()}
+        out[Postprocessing.ADVANTAGES] = standardised(_tensor(advantages, device))
+        out[Postprocessing.VALUE_TARGETS] = _tensor(targets, device)
+        out[Columns.LOSS_MASK] = torch.ones(count, dtype=torch.bool, device=device)
+        return out
+
+
+def _tensor(array: Any, device: Any) -> Tensor:
+    return torch.from_numpy(array.astype(np.float32)).to(device)
+
+
+class StandardAdvantages(ConnectorV2):
+    """Standardises over decisions only: RLlib counts its appended rows, whose numbers mean nothing.
+
+    The last piece of RLlib's own pipeline, so that both samplers learn from the same numbers.
+    """
+
+    def __call__(self, *, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        """The batch, its advantages standardised anew."""
+        for columns in batch.values():
+            mask = columns[Columns.LOSS_MASK].bool()
+            advantages = columns[Postprocessing.ADVANTAGES]
+            fresh = torch.zeros_like(advantages)
+            fresh[mask] = standardised(advantages[mask])
+            columns[Postprocessing.ADVANTAGES] = fresh
+        return batch
