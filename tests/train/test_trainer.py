@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -21,7 +15,7 @@ import lupai.agents
 from lupai.train.rllib.trainer import count
 from lupai.train.run_folder import Progress, prepare
 from lupai.train.trainer import TrainingError, resume, run
-from tests.train.conftest import TINY, tiny
+from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
 
@@ -160,78 +154,3 @@ def test_two_runners_count_hands_even_where_one_finished_none(ray_session, tmp_p
     hands = [row["hands"] for row in rows]
     assert hands == sorted(hands)
     assert count(float("nan")) == count(None) == 0
-
-
-SCRIPT = """
-import json, sys
-from lupai.train.config import parse_config
-from lupai.train.trainer import run
-run(parse_config(json.loads(sys.argv[1])))
-print("done", flush=True)
-"""
-
-
-def processes_naming(text):
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                line = (entry / "cmdline").read_bytes().decode(errors="replace")
-            except OSError:
-                continue
-            if text in line:
-                found.append(line)
-    return found
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_ends_and_leaves_nothing(tmp_path, number):
-    data = {
-        **TINY,
-        "runs": str(tmp_path / "runs"),
-        "stop": {"minutes": 10},
-        "workers": {"runners": 1, "envs_per_runner": 8},
-    }
-    scratch = Path(tempfile.mkdtemp(prefix="l"))  # short: Ray's sockets lie below it
-    env = {**os.environ, "TMPDIR": str(scratch), "HOME": str(tmp_path)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, json.dumps(data)],
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    metrics = tmp_path / "runs" / "tiny" / "metrics.jsonl"
-    try:
-        for _ in range(600):
-            if metrics.is_file() and len(metrics.read_text().splitlines()) >= 2:
-                break
-            assert process.poll() is None, process.communicate()[1]
-            time.sleep(0.2)
-        assert processes_naming(str(scratch))  # Ray's
-        if number == signal.SIGINT:  # Ctrl-C reaches the whole group, Ray's processes too
-            os.killpg(process.pid, number)
-        else:
-            process.send_signal(number)
-        out, err = process.communicate(timeout=90)
-    finally:
-        process.kill()
-    assert process.returncode == 0, err
-    assert out == "done\n"
-    assert "stopping" in err
-    rows = lines(tmp_path / "runs" / "tiny")
-    agent = lupai.agents.load(tmp_path / "runs" / "tiny")
-    assert agent.card.provenance["iteration"] == len(rows)
-    # torch keeps a cache of that name there, for whoever compiles models.
-    assert [p.name for p in scratch.iterdir() if not p.name.startswith("torchinductor")] == []
-    shutil.rmtree(scratch)
-    for _ in range(50):
-        left = processes_naming(str(scratch))
-        if not left:
-            break
-        time.sleep(0.2)
-    assert not left
-    assert not (tmp_path / "ray_results").exists()
