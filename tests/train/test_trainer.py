@@ -12,9 +12,11 @@ import pytest
 pytest.importorskip("ray")
 
 import lupai.agents
-from lupai.train.rllib.trainer import count
+from lupai.train.rllib.trainer import count, metrics
 from lupai.train.run_folder import Progress, prepare
 from lupai.train.trainer import TrainingError, resume, run
+from lupai.train.watch import Watch
+from tests.arena.players import SMALL
 from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
@@ -154,3 +156,37 @@ def test_two_runners_count_hands_even_where_one_finished_none(ray_session, tmp_p
     hands = [row["hands"] for row in rows]
     assert hands == sorted(hands)
     assert count(float("nan")) == count(None) == 0
+
+
+def test_a_run_is_watched_with_its_live_policy_and_learns_the_same(ray_session, tmp_path):
+    def rows(name, **watch):
+        config = tiny(rules=SMALL, runs=str(tmp_path), name=name, watch=watch)
+        return config, lines(run(config, out=io.StringIO()))
+
+    config, watched = rows("watched", every=2, deals=2, anchors=["random"])
+    _, alone = rows("alone")
+    drop = ("minutes", "time/", "eval/", "rates/")
+    kept = [[{k: v for k, v in r.items() if not k.startswith(drop)} for r in w]
+            for w in (watched, alone)]  # fmt: skip
+    assert kept[0] == kept[1]
+    assert not any(k.startswith("eval/") for k in watched[0])
+    best = lupai.agents.load(tmp_path / "watched" / "best", SMALL)
+    again = Watch(config).measure(best)
+    again.pop("time/watching")
+    assert {k: round(v, 6) for k, v in again.items()}.items() <= watched[-1].items()
+    assert "eval/random/seat" in again
+    for row in watched:
+        assert row["play/illegal_actions"] == 0
+        shares = [row[f"time/{part}_share"] for part in ("inference", "sampling", "learning")]
+        assert 0 < shares[0] < shares[1] < 1
+        assert 0 < shares[2] < 1
+
+
+def test_unknown_metrics_of_a_learner_keep_their_names():
+    learned = {"policy_loss": 1.0, "x": 0.5, "y": float("nan"), "weights_seq_no": 3}
+    learned |= {"role_entropy": {"guard": 0.2}, "by_seat": {"0": {"loss": 0.1}}}
+    row = metrics({"env_runners": {"num_env_steps_sampled": 8}, "learners": {"shared": learned}})
+    assert row == {
+        "steps": 8, "hands": 0, "loss/policy": 1.0, "loss/x": 0.5,
+        "entropy/guard": 0.2, "loss/by_seat/0/loss": 0.1,
+    }  # fmt: skip
