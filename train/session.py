@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import time
@@ -83,6 +84,8 @@ def _own(config: TrainConfig) -> Iterator[None]:
 def _connected(address: str) -> Iterator[None]:
     import ray
 
+    if address != "auto":
+        _demand_listener(address)
     try:
         ray.init(
             address=address,
@@ -104,6 +107,23 @@ def _connected(address: str) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _demand_listener(address: str) -> None:
+    """Refuse an address where nobody listens: Ray would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
+        raise TrainingError(
+            f"--address {address}: should be auto, or HOST:PORT of the cluster's head (port 6379, "
+            f"if `ray start --head` was given no other)"
+        )
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    except OSError as error:
+        raise TrainingError(
+            f"--address {address}: no Ray cluster to be used there ({error.strerror or error}); "
+            f"start one with `ray start --head`"
+        ) from None
 
 
 def demands(config: TrainConfig) -> list[tuple[str, int, float, float]]:

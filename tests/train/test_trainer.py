@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -18,10 +12,12 @@ import pytest
 pytest.importorskip("ray")
 
 import lupai.agents
-from lupai.train.rllib.trainer import count
+from lupai.train.rllib.trainer import count, metrics
 from lupai.train.run_folder import Progress, prepare
 from lupai.train.trainer import TrainingError, resume, run
-from tests.train.conftest import TINY, tiny
+from lupai.train.watch import Watch
+from tests.arena.players import SMALL
+from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
 
@@ -162,76 +158,35 @@ def test_two_runners_count_hands_even_where_one_finished_none(ray_session, tmp_p
     assert count(float("nan")) == count(None) == 0
 
 
-SCRIPT = """
-import json, sys
-from lupai.train.config import parse_config
-from lupai.train.trainer import run
-run(parse_config(json.loads(sys.argv[1])))
-print("done", flush=True)
-"""
+def test_a_run_is_watched_with_its_live_policy_and_learns_the_same(ray_session, tmp_path):
+    def rows(name, **watch):
+        config = tiny(rules=SMALL, runs=str(tmp_path), name=name, watch=watch)
+        return config, lines(run(config, out=io.StringIO()))
+
+    config, watched = rows("watched", every=2, deals=2, anchors=["random"])
+    _, alone = rows("alone")
+    drop = ("minutes", "time/", "eval/", "rates/")
+    kept = [[{k: v for k, v in r.items() if not k.startswith(drop)} for r in w]
+            for w in (watched, alone)]  # fmt: skip
+    assert kept[0] == kept[1]
+    assert not any(k.startswith("eval/") for k in watched[0])
+    best = lupai.agents.load(tmp_path / "watched" / "best", SMALL)
+    again = Watch(config).measure(best)
+    again.pop("time/watching")
+    assert {k: round(v, 6) for k, v in again.items()}.items() <= watched[-1].items()
+    assert "eval/random/seat" in again
+    for row in watched:
+        assert row["play/illegal_actions"] == 0
+        shares = [row[f"time/{part}_share"] for part in ("inference", "sampling", "learning")]
+        assert 0 < shares[0] < shares[1] < 1
+        assert 0 < shares[2] < 1
 
 
-def processes_naming(text):
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                line = (entry / "cmdline").read_bytes().decode(errors="replace")
-            except OSError:
-                continue
-            if text in line:
-                found.append(line)
-    return found
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_ends_and_leaves_nothing(tmp_path, number):
-    data = {
-        **TINY,
-        "runs": str(tmp_path / "runs"),
-        "stop": {"minutes": 10},
-        "workers": {"runners": 1, "envs_per_runner": 8},
-    }
-    scratch = Path(tempfile.mkdtemp(prefix="l"))  # short: Ray's sockets lie below it
-    env = {**os.environ, "TMPDIR": str(scratch), "HOME": str(tmp_path)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, json.dumps(data)],
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    metrics = tmp_path / "runs" / "tiny" / "metrics.jsonl"
-    try:
-        for _ in range(600):
-            if metrics.is_file() and len(metrics.read_text().splitlines()) >= 2:
-                break
-            assert process.poll() is None, process.communicate()[1]
-            time.sleep(0.2)
-        assert processes_naming(str(scratch))  # Ray's
-        if number == signal.SIGINT:  # Ctrl-C reaches the whole group, Ray's processes too
-            os.killpg(process.pid, number)
-        else:
-            process.send_signal(number)
-        out, err = process.communicate(timeout=90)
-    finally:
-        process.kill()
-    assert process.returncode == 0, err
-    assert out == "done\n"
-    assert "stopping" in err
-    rows = lines(tmp_path / "runs" / "tiny")
-    agent = lupai.agents.load(tmp_path / "runs" / "tiny")
-    assert agent.card.provenance["iteration"] == len(rows)
-    # torch keeps a cache of that name there, for whoever compiles models.
-    assert [p.name for p in scratch.iterdir() if not p.name.startswith("torchinductor")] == []
-    shutil.rmtree(scratch)
-    for _ in range(50):
-        left = processes_naming(str(scratch))
-        if not left:
-            break
-        time.sleep(0.2)
-    assert not left
-    assert not (tmp_path / "ray_results").exists()
+def test_unknown_metrics_of_a_learner_keep_their_names():
+    learned = {"policy_loss": 1.0, "x": 0.5, "y": float("nan"), "weights_seq_no": 3}
+    learned |= {"role_entropy": {"guard": 0.2}, "by_seat": {"0": {"loss": 0.1}}}
+    row = metrics({"env_runners": {"num_env_steps_sampled": 8}, "learners": {"shared": learned}})
+    assert row == {
+        "steps": 8, "hands": 0, "loss/policy": 1.0, "loss/x": 0.5,
+        "entropy/guard": 0.2, "loss/by_seat/0/loss": 0.1,
+    }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -22,10 +22,15 @@ __all__ = ["RLlibTrainer", "metrics", "train_once"]
 
 # Our name of each of the learner's metrics; those that are not here keep theirs behind `loss/`.
 LEARNED: Final = {
-    "policy_loss": "policy",
-    "vf_loss": "value",
-    "vf_explained_var": "value_explained",
-    "gradients_default_optimizer_global_norm": "gradient_norm",
+    "policy_loss": "loss/policy",
+    "vf_loss": "loss/value",
+    "vf_explained_var": "loss/value_explained",
+    "gradients_default_optimizer_global_norm": "loss/gradient_norm",
+    "role_log_loss": "role/log_loss",
+    "role_check_log_loss": "role/check_log_loss",
+    "role_grounded_log_loss": "role/grounded_log_loss",
+    "role_value_explained": "value_explained",  # by role
+    "role_entropy": "entropy",  # by role
 }
 # RLlib's bookkeeping, and what says nothing here.
 UNSAID: Final = frozenset(
@@ -184,13 +189,22 @@ def metrics(result: dict[str, Any]) -> dict[str, float]:
     for role, score in sorted(played.get("role_score", {}).items()):
         row[f"score/{role}"] = score
     for key, value in sorted(learned.items()):
-        if key not in UNSAID and isinstance(value, int | float):
-            row[f"loss/{LEARNED.get(key, key)}"] = value
+        if key not in UNSAID:
+            row |= dict(flat(LEARNED.get(key, f"loss/{key}"), value))
     faults = result.get("fault_tolerance", {})
     if faults.get("num_healthy_workers"):
         row["cluster/runners"] = faults["num_healthy_workers"]
         row["cluster/restarts"] = faults.get("num_remote_worker_restarts", 0)
     return {k: v for k, v in row.items() if v is not None and v == v}
+
+
+def flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
+    """Numbers of a value that may be a dict of dicts, with their paths as names."""
+    if isinstance(value, dict):
+        for key, inner in sorted(value.items()):
+            yield from flat(f"{name}/{key}", inner)
+    elif isinstance(value, int | float):
+        yield name, value
 
 
 def count(value: Any) -> int:
