@@ -233,3 +233,20 @@ def test_a_signal_saves_ends_and_leaves_nothing(tmp_path, number):
         time.sleep(0.2)
     assert not left
     assert not (tmp_path / "ray_results").exists()
+
+
+def test_the_shaping_goes_on_where_it_stopped(ray_session, tmp_path, monkeypatch):
+    from lupai.train.rllib import setup
+
+    told = []
+    tell = setup.set_shaping
+
+    def listen(algorithm, config, steps):
+        tell(algorithm, config, steps)
+        told.append(algorithm.env_runner_group.local_env_runner.rewards.coefficient)
+
+    monkeypatch.setattr(setup, "set_shaping", listen)
+    reward = {"kind": "potential", "coefficient": 1.0, "anneal_steps": 2048}
+    folder = run(tiny(runs=str(tmp_path), reward=reward), out=io.StringIO())
+    resume(folder, ("stop.steps=2560",))
+    assert told == [1.0, 0.75, 0.5, 0.25, 0.0]

@@ -160,6 +160,7 @@ def _peers(arguments: argparse.Namespace, rules: Rules) -> int:
 
 
 def _train(arguments: argparse.Namespace, rules: Rules) -> int:
+    from importlib.metadata import version
     from importlib.util import find_spec
 
     from lupai.train.bench import training
@@ -170,6 +171,8 @@ def _train(arguments: argparse.Namespace, rules: Rules) -> int:
     data = _head(
         arguments,
         rules,
+        ray=version("ray"),
+        torch=version("torch"),
         config=training.CONFIG,
         tables=ours.workers.envs_per_runner,
         stock_tables=stock.workers.envs_per_runner,
