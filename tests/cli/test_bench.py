@@ -390,11 +390,13 @@ def test_progress_ends_where_it_should(monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--strict", "--strict goes with --peers only"),
-        ("--growth --strict", "--strict goes with --peers only"),
+        ("--strict", "--strict goes with --peers or --train only"),
+        ("--growth --strict", "--strict goes with --peers or --train only"),
         ("-o x", "--output goes with --growth only"),
         ("--peers -o x", "--output goes with --growth only"),
-        ("--tables 4", "--tables goes with --peers or --growth only"),
+        ("--tables 4", "--tables goes with --peers or --growth or --train only"),
+        ("--train -o x", "--output goes with --growth only"),
+        ("--train --peers", "not allowed with argument"),
         ("--peers --growth", "not allowed with argument"),
         ("--growth --tables 0", "must be at least 1"),
         ("--growth --tables 200000", "at most 131,072 tables"),

@@ -163,3 +163,41 @@ def test_unknown_skip_is_refused():
     with pytest.raises(ValueError, match="none, forced, idle"):
         Tables("qingdao", "all", [0], 1)
     assert tiny().env.skip == "idle"
+
+
+@pytest.mark.parametrize("name", ["algorithm", "stock"])
+def test_the_weight_of_the_shaping_reaches_every_table(name, request):
+    from lupai.train.rllib.setup import set_shaping
+
+    built = request.getfixturevalue(name)
+    runner = built.env_runner_group.local_env_runner
+    config = tiny(reward={"kind": "potential", "coefficient": 0.8, "anneal_steps": 1000})
+    payers = (
+        [runner.rewards] if name == "algorithm" else [e.unwrapped.rewards for e in runner.env.envs]
+    )
+    before = [payer.coefficient for payer in payers]
+    for steps, due in ((0, 0.8), (250, 0.6), (5000, 0.0)):
+        set_shaping(built, config, steps)
+        assert [payer.coefficient for payer in payers] == pytest.approx([due] * len(payers))
+    set_shaping(built, tiny(), 0)  # another kind: nothing to tell
+    assert payers[0].coefficient == 0.0
+    for payer, value in zip(payers, before, strict=True):
+        payer.coefficient = value
+
+
+def test_the_sampler_itself_pays_the_shaping(ray_session):
+    """A run with ``potential``: what its runner pays is the potential's, at its coefficient."""
+    from lupai.train.rllib.runner import BatchEnvRunner
+    from lupai.train.rllib.setup import algorithm_config
+
+    settings = algorithm_config(tiny(reward={"kind": "potential", "coefficient": 0.5}))
+    paid = []
+    for coefficient in (0.5, 0.0):
+        runner = BatchEnvRunner(config=settings, worker_index=0)
+        assert runner.rewards.coefficient == 0.5
+        runner.rewards.coefficient = coefficient
+        (data,) = runner.sample(num_timesteps=1600)
+        paid.append(np.count_nonzero(data.columns["rewards"]) / len(data))
+        runner.stop()
+    assert paid[0] > 0.3
+    assert paid[1] < 0.1

@@ -190,3 +190,20 @@ def test_unknown_metrics_of_a_learner_keep_their_names():
         "steps": 8, "hands": 0, "loss/policy": 1.0, "loss/x": 0.5,
         "entropy/guard": 0.2, "loss/by_seat/0/loss": 0.1,
     }  # fmt: skip
+
+
+def test_the_shaping_goes_on_where_it_stopped(ray_session, tmp_path, monkeypatch):
+    from lupai.train.rllib import setup, trainer
+
+    told = []
+    tell = setup.set_shaping
+
+    def listen(algorithm, config, steps):
+        tell(algorithm, config, steps)
+        told.append(algorithm.env_runner_group.local_env_runner.rewards.coefficient)
+
+    monkeypatch.setattr(trainer, "set_shaping", listen)
+    reward = {"kind": "potential", "coefficient": 1.0, "anneal_steps": 2048}
+    folder = run(tiny(runs=str(tmp_path), reward=reward), out=io.StringIO())
+    resume(folder, ("stop.steps=2560",))
+    assert told == [1.0, 0.75, 0.5, 0.25, 0.0]

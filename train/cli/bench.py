@@ -23,6 +23,7 @@ EXAMPLES: Final = """examples:
   lupai bench --repeats 9 --seconds 2 --json bench.json
   lupai bench --peers --json peers.json
   lupai bench --growth -o performance
+  lupai bench --train --tables 256
 
 Every number is the median over the repeats; all play random legal moves. A step is one decision,
 from its legal moves to the state after it; in the AEC loop it is a turn.
@@ -30,6 +31,7 @@ from its legal moves to the state after it; in the AEC loop it is a turn.
 --peers times our loops and those of other suites in turn, on one core; what is not installed is
 named (pip install "lupai[bench]"; Pgx where jax is there). --growth tells how the cost of a
 decision grows with the tables, with the cards in hand and by preset, and draws it (matplotlib).
+--train times our sampler for training and RLlib's own, with the same network and learner.
 """
 TABLES: Final = (1, 64, 1024)
 MAX_TABLES: Final = 1 << 17
@@ -55,13 +57,15 @@ def add(commands: Any) -> None:
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--peers", action="store_true", help="beside other suites, with targets")
     modes.add_argument("--growth", action="store_true", help="by tables, cards in hand, preset")
+    modes.add_argument("--train", action="store_true", help="our sampler beside RLlib's own")
     parser.add_argument("--repeats", type=positive, default=5, help="(%(default)s)")
     parser.add_argument("--seconds", type=seconds, default=0.5, help="of a repeat (%(default)s)")
     parser.add_argument(
         "--tables",
         type=tables,
         metavar="B",
-        help="tables of the batched rows of --peers (2048); most tables of --growth (65536)",
+        help="tables of the batched rows of --peers (2048); most tables of --growth (65536); of "
+        "our sampler in --train (as the config says)",
     )
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
     parser.add_argument(
@@ -71,26 +75,29 @@ def add(commands: Any) -> None:
         help="of --growth: write growth.json, growth.md and growth.svg there",
     )
     parser.add_argument(
-        "--strict", action="store_true", help="of --peers: status 1 if a target is missed"
+        "--strict",
+        action="store_true",
+        help="of --peers and --train: status 1 if a target is missed",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
-    for option, given, mode in (
-        ("--strict", arguments.strict, "peers"),
-        ("--output", arguments.output is not None, "growth"),
+    for option, given, modes in (
+        ("--strict", arguments.strict, ("peers", "train")),
+        ("--output", arguments.output is not None, ("growth",)),
+        ("--tables", arguments.tables is not None, ("peers", "growth", "train")),
     ):
-        if given and not getattr(arguments, mode):
-            raise UsageError(f"{option} goes with --{mode} only")
-    if arguments.tables is not None and not (arguments.peers or arguments.growth):
-        raise UsageError("--tables goes with --peers or --growth only")
+        if given and not any(getattr(arguments, mode) for mode in modes):
+            raise UsageError(f"{option} goes with {' or '.join(f'--{m}' for m in modes)} only")
     rules = read_rules(arguments.rules, arguments.option)
     if arguments.peers:
         return _peers(arguments, rules)
     if arguments.growth:
         return _growth(arguments, rules)
+    if arguments.train:
+        return _train(arguments, rules)
     return _steps(arguments, rules)
 
 
@@ -144,11 +151,41 @@ def _steps(arguments: argparse.Namespace, rules: Rules) -> int:
 
 
 def _peers(arguments: argparse.Namespace, rules: Rules) -> int:
-    from lupai.train.bench import cases, report
+    from lupai.train.bench import cases
 
     settings = cases.Settings(rules, arguments.tables or cases.TABLES)
     rows_to_come = cases.run(settings, arguments.repeats, arguments.seconds)
     data = _head(arguments, rules, tables=settings.tables)
+    return _rows(arguments, data, rows_to_come)
+
+
+def _train(arguments: argparse.Namespace, rules: Rules) -> int:
+    from importlib.metadata import version
+    from importlib.util import find_spec
+
+    from lupai.train.bench import training
+
+    if find_spec("ray") is None:
+        raise UsageError("--train needs the extra 'train': pip install \"lupai[train]\"")
+    ours, stock = training.configs(rules, arguments.tables)
+    data = _head(
+        arguments,
+        rules,
+        ray=version("ray"),
+        torch=version("torch"),
+        config=training.CONFIG,
+        tables=ours.workers.envs_per_runner,
+        stock_tables=stock.workers.envs_per_runner,
+        batch=ours.ppo.batch_size,
+    )
+    rows = training.run(rules, arguments.tables, arguments.repeats, arguments.seconds)
+    return _rows(arguments, data, rows)
+
+
+def _rows(arguments: argparse.Namespace, data: dict[str, Any], rows_to_come: Any) -> int:
+    """Print rows as they come and write them."""
+    from lupai.train.bench import cases, report
+
     print(report.peers_line(report.HEAD))
     rows = []
     for row in rows_to_come:

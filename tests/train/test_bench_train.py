@@ -1,0 +1,57 @@
+"""``lupai bench --train``: both samplers measured in one run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("ray")
+
+from lupai.envs.baohuang.rules import load_rules
+from lupai.train.bench import training
+from lupai.train.cli import main
+
+pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
+
+
+def test_both_samplers_are_measured(ray_session, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(training, "BATCH", 512)
+    monkeypatch.setattr(training, "STOCK_TABLES", 8)
+    file = tmp_path / "bench.json"
+    words = ["bench", "--train", "--repeats", "1", "--seconds", "0.01", "--tables", "32"]
+    assert main([*words, "--json", str(file)]) == 0
+    data = json.loads(file.read_text())
+    assert [row["case"] for row in data["rows"]] == [
+        "sampling", "batch and advantages", "whole iteration",
+    ]  # fmt: skip
+    for row in data["rows"]:
+        (ours,), (peer,), (ratio,) = row["ours"], row["peer"], row["ratio"]
+        assert ratio == pytest.approx(ours / peer, rel=1e-4)
+        assert ours > 0 < peer
+    assert data["tables"] == 32
+    assert data["stock_tables"] == 8
+    assert data["ray"]
+    assert "RLlib's own runner" in capsys.readouterr().out
+
+
+def test_both_sides_have_the_same_network_rules_and_batch():
+    ours, stock = training.configs(load_rules("weihai"), 32)
+    assert (ours.workers.sampler, stock.workers.sampler) == ("batch", "rllib")
+    for section in ("network", "ppo", "env", "reward", "rules"):
+        assert getattr(ours, section) == getattr(stock, section)
+
+
+def test_work_is_counted_by_its_own_time():
+    """Ten units of work at a known cost, by the clock of the process."""
+    clock = iter(range(100))
+
+    def work():
+        return 10
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(training.time, "process_time", lambda: float(next(clock)))
+    try:
+        assert training._timed(work)(3.0) == pytest.approx(10.0)
+    finally:
+        patch.undo()

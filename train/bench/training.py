@@ -1,0 +1,141 @@
+"""What ``lupai bench --train`` measures: our sampler beside RLlib's own, in one process.
+
+Both play the same rules with the same plain-feature policy and learn with the same learner. The
+repeats alternate, so that a load that comes and goes falls on both, and time is that of the
+process on its processor: both samplers run in this process on one thread, and a second of a busy
+machine says little.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from statistics import median
+from typing import Any, Final
+
+from lupai.envs.baohuang.rules import Rules
+from lupai.train.bench.cases import FREE, MET, MISSED, one_core
+from lupai.train.bench.loops import Loop
+from lupai.train.config import TrainConfig, load_config
+
+CONFIG: Final = "qingdao_quick"  # whose network is taken
+GOAL: Final = 10.0  # times the stock runner's samples per second
+STOCK_TABLES: Final = 64  # more make the stock runner no faster, see docs/training.md
+BATCH: Final = 4096  # decisions of an iteration: the stock runner needs seconds for them
+_UNIT: Final = "decisions/CPU-s"
+
+
+def configs(rules: Rules, tables: int | None) -> tuple[TrainConfig, TrainConfig]:
+    """Ours and the stock runner's; ``tables`` of ours, None: as many as the config says."""
+    common = [f"rules={rules}", f"ppo.batch_size={BATCH}"]
+    ours = common if tables is None else [*common, f"workers.envs_per_runner={tables}"]
+    stock = [*common, "workers.sampler=rllib", f"workers.envs_per_runner={STOCK_TABLES}"]
+    return load_config(CONFIG, ours), load_config(CONFIG, stock)
+
+
+def run(rules: Rules, tables: int | None, repeats: int, seconds: float) -> Iterator[dict[str, Any]]:
+    """Rows as ``lupai bench --peers`` has them, one by one.
+
+    Args:
+        rules: of both.
+        tables: of our sampler.
+        repeats: of each row.
+        seconds: of the processor, of a repeat at least; it ends with a whole batch.
+    """
+    from lupai.train.session import ray_session
+
+    ours, stock = configs(rules, tables)
+    for name in ("ray", "ray.rllib"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    with ray_session(ours):
+        from lupai.train.rllib.setup import algorithm_config
+
+        built = [algorithm_config(config).build_algo() for config in (ours, stock)]
+        try:
+            with one_core():
+                for case, make, target in (
+                    ("sampling", _sampling, GOAL),
+                    ("batch and advantages", _batching, None),
+                    ("whole iteration", _iteration, None),
+                ):
+                    loops = [make(algorithm) for algorithm in built]
+                    yield _row(case, loops, target, repeats, seconds)
+        finally:
+            for algorithm in built:
+                algorithm.stop()
+
+
+def _row(
+    case: str, loops: list[Loop], target: float | None, repeats: int, seconds: float
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "case": case, "unit": _UNIT, "peer_name": "RLlib's own runner", "peer_version": None,
+        "target": target, "at_most": False, "ours": [], "peer": [], "ratio": [],
+        "verdict": FREE, "note": None,
+    }  # fmt: skip
+    for loop in loops:
+        loop(0.0)  # one batch: caches are filled, tables are in the middle of their hands
+    for _ in range(repeats):
+        for loop, rates in zip(loops, (row["ours"], row["peer"]), strict=True):
+            rates.append(loop(seconds))
+        row["ratio"].append(row["ours"][-1] / row["peer"][-1])
+    if target is not None:
+        row["verdict"] = MET if median(row["ratio"]) >= target else MISSED
+    return row
+
+
+def _timed(work: Callable[[], int]) -> Loop:
+    """Decisions per second of ``work``, which returns how many it did."""
+
+    def measure(limit: float) -> float:
+        done, start = 0, time.process_time()
+        while True:
+            done += work()
+            if (spent := time.process_time() - start) >= limit:
+                return done / spent
+
+    return measure
+
+
+def _sampling(algorithm: Any) -> Loop:
+    runner = algorithm.env_runner_group.local_env_runner
+
+    def work() -> int:
+        runner.sample()
+        return _sampled(runner.get_metrics())
+
+    return _timed(work)
+
+
+def _batching(algorithm: Any) -> Loop:
+    """From what the runner returns to tensors with advantages; the sampling is not timed."""
+    runner = algorithm.env_runner_group.local_env_runner
+    learner = algorithm.learner_group._learner
+
+    def measure(limit: float) -> float:
+        done, spent = 0, 0.0
+        while True:
+            episodes = runner.sample()
+            done += _sampled(runner.get_metrics())
+            start = time.process_time()
+            learner._learner_connector(
+                rl_module=learner.module, batch={}, episodes=episodes, shared_data={}, metrics=None
+            )
+            spent += time.process_time() - start
+            if spent >= min(limit, 0.2):
+                return done / spent
+
+    return measure
+
+
+def _iteration(algorithm: Any) -> Loop:
+    def work() -> int:
+        return int(algorithm.train()["env_runners"]["num_env_steps_sampled"])
+
+    return _timed(work)
+
+
+def _sampled(metrics: dict[str, Any]) -> int:
+    value = metrics["num_env_steps_sampled"]
+    return int(value.peek() if hasattr(value, "peek") else value)
