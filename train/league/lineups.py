@@ -68,10 +68,13 @@ class Lineups:
         """Seat new hands by a plan; running ones keep their line-ups to the end.
 
         Args:
-            plan: all of whose names must be known or given.
+            plan: how; it is left alone where an opponent is neither known nor given.
             packed: pickled agents that may be missing here.
         """
-        for name in self.lacks(plan.names):
+        missing = self.lacks(plan.names)
+        if not packed.keys() >= set(missing):
+            return  # it was started between the trainer's question and this: next time
+        for name in missing:
             agent = pickle.loads(packed[name])
             agent.reset(agent_seed(self._seed, self._worker))
             self._agents[name] = agent
