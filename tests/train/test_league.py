@@ -372,6 +372,18 @@ def test_without_a_plan_all_seats_are_the_learners():
     assert tables.lineups.collect() == {}
 
 
+def test_a_plan_with_a_stranger_waits_until_he_comes():
+    """A sampler that was started between two questions of the trainer."""
+    lineups = Lineups(8)
+    plan = Plan(("low",), (1.0,), 0.0, EVEN, 1)
+    lineups.take(plan, {})
+    Tables("qingdao", "idle", [1], 8, lineups)
+    assert lineups.learner.all()
+    lineups.take(plan, {"low": pickle.dumps(Lowest())})
+    Tables("qingdao", "idle", [1], 8, lineups)
+    assert not lineups.learner.all(axis=1).any()
+
+
 def test_an_unknown_seating_is_refused():
     with pytest.raises(ValueError, match="drawn, emperor_camp, rebel_camp"):
         Lineups(4, 0, "guard")

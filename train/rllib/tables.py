@@ -92,18 +92,22 @@ class Tables:
 
     def observe(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
         """``(observation [N, D] int8, packed legal moves [N, W] uint8)`` of the asked seats."""
-        ids, offsets = self._asked().ids()
-        observation = self.engine.observe(self.state, self.seats, self.rows)
-        return observation, pack_legal(ids, offsets, ACTIONS.size)
+        rows, legal = self._asked()
+        observation = self.engine.observe(self.state, self.seats, rows)
+        return observation, pack_legal(*legal.ids(), ACTIONS.size)
 
     def step(self, actions: Ints) -> list[Finished]:
         """Play a decision ``[N]`` at every table that waits and go on; hands that ended."""
-        self.engine.step(self.state, actions, self.rows, legal=self._asked())
+        rows, legal = self._asked()
+        self.engine.step(self.state, actions, rows, legal=legal)
         self._waits[self.rows] = False
         return self._advance()
 
-    def _asked(self) -> Legal:
-        return self.legal if len(self.rows) == len(self) else self.legal.take(self.rows)
+    def _asked(self) -> tuple[Ints | None, Legal]:
+        """Tables that wait, None for all, which is faster; and the legal moves there."""
+        if len(self.rows) == len(self):
+            return None, self.legal
+        return self.rows, self.legal.take(self.rows)
 
     def _deal(self, rows: Ints) -> Any:
         """The next hands of the stream, seated for the tables ``rows``."""
