@@ -171,8 +171,12 @@ def test_a_league_goes_on_and_its_first_snapshot_stays(moved):
 def test_snapshots_that_nothing_names_are_removed(moved):
     league = League(tiny(selfplay=LEAGUE), moved, stored(moved).parents[1])
     stray = save_tiny_agent(moved / "league" / "snapshot-000002")
+    half = moved / "league" / ".snapshot-000009-x1"
+    half.mkdir()
     league.sweep()
     assert not stray.exists()
+    League(tiny(selfplay=LEAGUE), moved, None)
+    assert not half.exists()
     assert (moved / "league" / "snapshot-000001").is_dir()
     save_tiny_agent(stray)
     (moved / "checkpoints" / "000099" / "league").mkdir(parents=True)

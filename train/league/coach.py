@@ -119,6 +119,9 @@ class League:
     def __init__(self, config: TrainConfig, folder: Path, checkpoint: Path | None) -> None:
         self.config = config
         self.folder = folder
+        for place in (FOLDER, "exploit"):  # half an agent, of a process that was killed
+            for left in (folder / place).glob(".*"):
+                shutil.rmtree(left, ignore_errors=True)
         self._rng = np.random.Generator(np.random.PCG64(0))
         self._rng.bit_generator.state = np.random.PCG64(
             np.random.SeedSequence(config.seed, spawn_key=(LEAGUE_KEY,))
