@@ -67,7 +67,9 @@ def find_runs(folder: Path) -> list[RunState]:
 def read_run(folder: Path) -> RunState:
     """How a run stands."""
     config, error = _config(folder)
-    progress, last, best = Progress(), {}, {}
+    progress = Progress()
+    last: dict[str, float] = {}
+    best: dict[str, float] = {}
     for row in _lines(folder / METRICS_FILE):
         numbers = {k: v for k, v in row.items() if isinstance(v, int | float)}
         progress = Progress(

@@ -23,6 +23,8 @@ __all__ = ["ray_session", "stop_signals"]
 
 PREFIX: Final = "lupai-"
 OWNER: Final = "owner.lock"
+# In the environment of all processes of a Ray of ours: its folder. They rewrite their command line.
+MARK: Final = "LUPAI_RAY_FOLDER"
 
 
 @contextmanager
@@ -63,6 +65,7 @@ def _own(config: TrainConfig) -> Iterator[None]:
     scratch = Path(tempfile.mkdtemp(prefix=PREFIX))
     lock = take_lock(scratch / OWNER)
     needed = sum(count * cpus for _, count, cpus, _ in demands(config))
+    os.environ[MARK] = str(scratch)
     try:
         ray.init(
             num_cpus=config.workers.cpus or max(os.cpu_count() or 1, int(needed) + 1),
@@ -76,6 +79,7 @@ def _own(config: TrainConfig) -> Iterator[None]:
     finally:
         ray.shutdown()
         shutil.rmtree(scratch, ignore_errors=True)
+        os.environ.pop(MARK, None)
         if lock is not None:
             os.close(lock)
 
@@ -191,27 +195,27 @@ def _taken(wanted: list[tuple[str, int, float, float]], free: dict[str, float]) 
 
 
 def clean_orphans() -> None:
-    """Remove what trainers that were killed have left: their Ray's folder, and its processes."""
+    """Remove what trainers that were killed have left: their Ray's folder, and its processes, some
+    of which need a minute to notice."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         if lock_state(folder / OWNER) == "left":
-            for number in _processes_naming(str(folder)):
+            for number in _processes_of(folder):
                 with suppress(OSError):
                     os.kill(number, signal.SIGKILL)
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _processes_naming(folder: str) -> list[int]:
-    """Processes of ours with this folder in their command line; none where there is no /proc."""
-    found = []
+def _processes_of(folder: Path) -> list[int]:
+    """Processes of the Ray with this folder; none where there is no /proc."""
+    found, mark = [], f"{MARK}={folder}".encode()
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            words = (entry / "cmdline").read_bytes().split(b"\0")
-            mine = entry.stat().st_uid == os.getuid()
-        except OSError:
+            variables = (entry / "environ").read_bytes().split(b"\0")
+        except OSError:  # gone, or of another user
             continue
-        if mine and any(f"{folder}/".encode() in word for word in words):
+        if mark in variables and int(entry.name) != os.getpid():
             found.append(int(entry.name))
-    return [number for number in found if number != os.getpid()]
+    return found
 
 
 @contextmanager

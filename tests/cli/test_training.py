@@ -70,8 +70,8 @@ def test_words_reach_the_trainer(monkeypatch, tmp_path):
         calls.append((config.name, config.stop.minutes, options))
         return tmp_path / "run"
 
-    def resume(folder, values):
-        calls.append((folder, values))
+    def resume(folder, values, **options):
+        calls.append((folder, values, options))
         return tmp_path / "run"
 
     monkeypatch.setattr(trainer, "run", run)
@@ -81,6 +81,10 @@ def test_words_reach_the_trainer(monkeypatch, tmp_path):
     assert done.out.endswith(f"measure it: lupai evaluate {tmp_path / 'run'}\n")
     assert lupai("train", "qingdao_quick", "--replace").status == 0
     assert lupai("train", "--resume", "runs/x", "stop.minutes=9").status == 0
-    assert calls[0] == ("mine", 2, {"existing": "refuse"})
-    assert calls[1][2] == {"existing": "replace"}
-    assert calls[2] == ("runs/x", ("stop.minutes=9",))
+    assert lupai("train", "qingdao_quick", "--address", "auto").status == 0
+    assert lupai("train", "--resume", "runs/x", "--address", "10.0.0.1:6379").status == 0
+    assert calls[0] == ("mine", 2, {"existing": "refuse", "address": None})
+    assert calls[1][2] == {"existing": "replace", "address": None}
+    assert calls[2] == ("runs/x", ("stop.minutes=9",), {"address": None})
+    assert calls[3][2] == {"existing": "refuse", "address": "auto"}
+    assert calls[4] == ("runs/x", (), {"address": "10.0.0.1:6379"})
