@@ -23,7 +23,7 @@ EXAMPLES: Final = """examples:
   lupai bench --repeats 9 --seconds 2 --json bench.json
   lupai bench --peers --json peers.json
   lupai bench --growth -o performance
-  lupai bench --train --tables 256
+  lupai bench --train --tables 1024
 
 Every number is the median over the repeats; all play random legal moves. A step is one decision,
 from its legal moves to the state after it; in the AEC loop it is a turn.
@@ -65,7 +65,7 @@ def add(commands: Any) -> None:
         type=tables,
         metavar="B",
         help="tables of the batched rows of --peers (2048); most tables of --growth (65536); of "
-        "our sampler in --train (as the config says)",
+        "our sampler in --train (256)",
     )
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
     parser.add_argument(
