@@ -55,6 +55,22 @@ class NetworkSection(_Section):
     hidden: tuple[int, ...] = Field((256, 128), min_length=1, description="policy, state layers")
     move_hidden: int = Field(64, ge=1, le=4096, description="units where state meets move")
     value_hidden: tuple[int, ...] = Field((128, 64), min_length=1, description="value layers")
+    critic: Literal["observation", "perfect"] = Field(
+        "perfect",
+        description="what the value network sees in training: the seat's observation, or also all "
+        "hands and true roles",
+    )
+    role_head: float = Field(
+        0.1,
+        ge=0,
+        le=10,
+        description="weight of the log loss of guessing who is guard from the policy's state, "
+        "where the seat does not know it; 0: no such head",
+    )
+    history: Literal["none", "gru", "attention"] = Field(
+        "none", description="encoder of the latest 16 moves; none: flat, as in the observation"
+    )
+    history_units: int = Field(32, ge=1, le=1024, description="units of that encoder")
 
     @field_validator("hidden", "value_hidden")
     @classmethod
@@ -62,6 +78,16 @@ class NetworkSection(_Section):
         if any(not 1 <= n <= 8192 for n in value):
             raise ValueError("every layer needs 1 to 8192 units")
         return value
+
+
+class SelfplaySection(_Section):
+    """Who plays whom."""
+
+    policies: Literal["shared", "role"] = Field(
+        "shared",
+        description="shared: one policy; role: one each for emperor, guard, rebel, and for the "
+        "answers before there are roles",
+    )
 
 
 class PPOSection(_Section):
@@ -140,6 +166,7 @@ class TrainConfig(_Section):
     rules: str | dict[str, Any] = Field("qingdao", description="rules string, or preset + options")
     env: EnvConfig = EnvConfig()
     network: NetworkSection = NetworkSection()
+    selfplay: SelfplaySection = SelfplaySection()
     ppo: PPOSection = PPOSection()
     workers: WorkersSection = WorkersSection()
     stop: StopSection

@@ -8,6 +8,7 @@ import platform
 import shutil
 import tempfile
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -63,11 +64,12 @@ def prepare(path: Path, config: TrainConfig, existing: Existing) -> tuple[Progre
         if not state.is_file():
             raise TrainingError(f"run {str(path)!r}: {state} is missing; it cannot go on")
         old = load_config(path / CONFIG_FILE)
-        for key in ("rules", "network", "algorithm"):
-            if getattr(old, key) != getattr(config, key):
+        for key in ("rules", "network", "selfplay.policies", "algorithm"):
+            before, now = (attrgetter(key)(c) for c in (old, config))
+            if before != now:
                 raise TrainingError(
-                    f"run {str(path)!r}: {key} is {getattr(old, key)!r} there and "
-                    f"{getattr(config, key)!r} now; a resumed run keeps it"
+                    f"run {str(path)!r}: {key} is {before!r} there and {now!r} now; a resumed run "
+                    f"keeps it"
                 )
         progress = Progress(**json.loads(state.read_text(encoding="utf-8")))
         _cut_metrics(path / METRICS_FILE, progress.iteration)
@@ -110,15 +112,16 @@ def _export(algorithm: Any, config: TrainConfig, folder: Path, progress: Progres
     import torch
 
     from lupai.agents.checkpoint import save_agent
-    from lupai.agents.network import MoveScorer, move_table
+    from lupai.agents.network import move_table
+    from lupai.agents.policies import build_policy
     from lupai.envs.baohuang.engine import Engine
-    from lupai.train.rllib.runner import POLICY
+    from lupai.train.rllib.mapping import POLICY
     from lupai.train.rllib.setup import network_config
 
     engine, sizes = Engine(config.rules_string), network_config(config)
     part = f"learner/rl_module/{POLICY}"
     state = algorithm.learner_group.get_state(components=part)["learner"]["rl_module"][POLICY]
-    policy = MoveScorer(move_table(engine.observation_layout), sizes)
+    policy = build_policy(move_table(engine.observation_layout), sizes)
     policy.load_state_dict(
         {k[3:]: torch.as_tensor(v) for k, v in state.items() if k.startswith("pi.")}
     )

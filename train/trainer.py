@@ -165,7 +165,7 @@ def _train_once(algorithm: Any) -> dict[str, Any]:
 
 def _row(result: dict[str, Any], progress: Progress, seconds: float) -> dict[str, float]:
     """Flat metrics of one iteration; counts ``progress`` on."""
-    from lupai.train.rllib.runner import POLICY
+    from lupai.train.rllib.mapping import POLICY
 
     played, learned = result["env_runners"], result["learners"][POLICY]
     steps, hands = int(played["num_env_steps_sampled"]), _count(played.get("num_episodes"))
@@ -196,8 +196,14 @@ def _row(result: dict[str, Any], progress: Progress, seconds: float) -> dict[str
         "loss/approx_kl": "approx_kl",
         "loss/clip_fraction": "clip_fraction",
         "loss/gradient_norm": "gradients_default_optimizer_global_norm",
+        "role/log_loss": "role_log_loss",
+        "role/check_log_loss": "role_check_log_loss",
+        "role/grounded_log_loss": "role_grounded_log_loss",
     }.items():
         row[name] = learned.get(key)
+    for name in ("value_explained", "entropy"):
+        for role, value in learned.get(f"role_{name}", {}).items():
+            row[f"{name}/{role}"] = value
     kept = {k: v for k, v in row.items() if v is not None and v == v}
     return {k: v if isinstance(v, int) else round(float(v), 6) for k, v in kept.items()}
 

@@ -23,7 +23,8 @@ from lupai.agents.network import pack_legal, packed_width
 from lupai.agents.trained import idle_rows
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
-from lupai.train.rllib.tables import SKIPS, seat_roles
+from lupai.train.privileged import learner_infos
+from lupai.train.rllib.tables import CHECK_EVERY, SKIPS, seat_roles
 
 OBSERVATION: Final = "observation"
 LEGAL: Final = "legal"
@@ -37,6 +38,8 @@ class LupaiEnv(MultiAgentEnv):
     Config keys (``config`` is RLlib's EnvContext or a dict):
         rules: rules string. skip: see EnvConfig. reward_scale: factor from score to reward.
         stream: list of ints that keys this run's deals, such as ``[seed, iterations before]``.
+        privileged: put what only a learner may see into the infos, see lupai.train.privileged.
+        grounded: and at some decisions what the record alone says of who is guard.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -47,6 +50,9 @@ class LupaiEnv(MultiAgentEnv):
         if self.skip not in SKIPS:
             raise ValueError(f"skip is {self.skip!r}; allowed: {', '.join(SKIPS)}")
         self.reward_scale = float(config.get("reward_scale", 0.1))
+        self._privileged = bool(config.get("privileged", False))
+        self._grounded = bool(config.get("grounded", False))
+        self._asked = 0
         self._key = [int(k) for k in config.get("stream", [0])]
         self._key.append(int(getattr(config, "worker_index", 0) or 0))
         self._deals = np.random.Generator(np.random.PCG64(np.random.SeedSequence()))
@@ -82,7 +88,7 @@ class LupaiEnv(MultiAgentEnv):
             deal = self._deals.integers(0, 1 << 63, size=1, dtype=np.uint64)
             self._state = self.engine.reset(deal)
             if not self._advance():  # a hand may end unasked only in odd small decks
-                return {self._actor: self._observe(self._seat)}, {}
+                return {self._actor: self._observe(self._seat)}, self._infos()
 
     def step(
         self, action_dict: Mapping[str, Any]
@@ -106,8 +112,17 @@ class LupaiEnv(MultiAgentEnv):
             {actor: 0.0},
             {"__all__": False},
             {"__all__": False},
-            {},
+            self._infos(),
         )
+
+    def _infos(self) -> dict[str, Any]:
+        """Of the acting seat: all hands and roles, which the policy never gets."""
+        if not self._privileged:
+            return {}
+        self._asked += 1
+        check = self._grounded and self._asked % CHECK_EVERY == 0
+        seats = np.array([self._seat])
+        return {self._actor: learner_infos(self.engine, self._state, seats, int(check))[0]}
 
     @property
     def _seat(self) -> int:

@@ -28,12 +28,11 @@ from ray.rllib.utils.metrics import (
 
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.env import LEGAL, OBSERVATION
-from lupai.train.rllib.tables import Finished, Tables
+from lupai.train.rllib.mapping import POLICY, module_of
+from lupai.train.rllib.tables import CHECK_EVERY, Finished, Tables
 
-POLICY = "shared"
-
-# A decision: observation [D] int8, legal bits [W] uint8, action, log-probability.
-Decision = tuple[Any, Any, int, float]
+# A decision: observation [D] int8, legal bits [W] uint8, action, log-probability, info.
+Decision = tuple[Any, Any, int, float, Any]
 Key = tuple[int, int, int]  # table, number of the hand, seat
 
 
@@ -85,17 +84,28 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         tables = self._tables
         games: dict[Key, list[Decision]] = {k: [v] for k, v in self._waiting.items()}
         ended: dict[int, Finished] = {}
-        for _ in range(steps):
+        options = self.config.env_config
+        secret, check = options.get("privileged", False), options.get("grounded", False)
+        infos: list[Any] = [{}] * len(tables)
+        for step in range(steps):
             seats = tables.seats
             observation, legal = tables.observe()
             obs = {OBSERVATION: torch.from_numpy(observation), LEGAL: torch.from_numpy(legal)}
             out = self.module.forward_exploration({POLICY: {Columns.OBS: obs}})[POLICY]
             actions = out[Columns.ACTIONS].numpy()
             log_probs = out[Columns.ACTION_LOGP].numpy()
+            if secret:  # after the forward pass, which must not see it
+                infos = tables.infos(check and step % CHECK_EVERY == 0)
             for table, hand in enumerate(self._hands):
                 self._decisions[hand] += 1
                 games.setdefault((table, hand, int(seats[table])), []).append(
-                    (observation[table], legal[table], int(actions[table]), log_probs[table])
+                    (
+                        observation[table],
+                        legal[table],
+                        int(actions[table]),
+                        log_probs[table],
+                        infos[table],
+                    )
                 )
             for hand_end in tables.step(actions):
                 hand = self._hands[hand_end.table]
@@ -113,7 +123,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         scale = float(self.config.env_config["reward_scale"])
         episodes = []
         for key, decisions in games.items():
-            _, hand, seat = key
+            table, hand, seat = key
             rewards = [0.0] * len(decisions)
             if hand in ended:
                 last = decisions[-1]  # nothing follows; RLlib wants an observation all the same
@@ -123,20 +133,21 @@ class BatchEnvRunner(MultiAgentEnvRunner):
                 rewards.pop()
             if not decisions:
                 continue
-            seen = [{OBSERVATION: o, LEGAL: bits} for o, bits, _, _ in [*decisions, last]]
+            seen = [{OBSERVATION: o, LEGAL: bits} for o, bits, *_ in [*decisions, last]]
             # RLlib puts rows together by these names, so each piece needs its own.
             name = f"{self.worker_index}-{hand}-{self._calls}"
             episodes.append(
                 SingleAgentEpisode(
                     id_=f"{name}-{seat}",
                     agent_id=f"player_{seat}",
-                    module_id=POLICY,
+                    module_id=module_of(table, hand, seat),
                     multi_agent_episode_id=name,
                     observations=seen,
-                    actions=[a for _, _, a, _ in decisions],
+                    infos=[info for *_, info in [*decisions, last]],
+                    actions=[a for _, _, a, *_ in decisions],
                     rewards=rewards,
                     terminated=hand in ended,
-                    extra_model_outputs={Columns.ACTION_LOGP: [p for _, _, _, p in decisions]},
+                    extra_model_outputs={Columns.ACTION_LOGP: [p for _, _, _, p, _ in decisions]},
                     len_lookback_buffer=0,
                 )
             )

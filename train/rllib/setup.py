@@ -12,10 +12,12 @@ from ray.rllib.policy.policy import PolicySpec
 from lupai.agents.network import NetworkConfig
 from lupai.train.config import TrainConfig
 from lupai.train.rllib.callbacks import LupaiCallbacks
+from lupai.train.rllib.connectors import privileged_columns
 from lupai.train.rllib.env import LupaiEnv
 from lupai.train.rllib.learner import LupaiLearner
+from lupai.train.rllib.mapping import POLICY, policy_mapping
 from lupai.train.rllib.module import LupaiModule
-from lupai.train.rllib.runner import POLICY, BatchEnvRunner
+from lupai.train.rllib.runner import BatchEnvRunner
 
 
 class LupaiPPO(PPO):
@@ -25,14 +27,17 @@ class LupaiPPO(PPO):
         self._logdir = tempfile.gettempdir()
 
 
-def _everybody(agent_id: str, episode: Any, **kwargs: Any) -> str:
-    return POLICY
-
-
 def network_config(config: TrainConfig) -> NetworkConfig:
-    """Sizes of the networks."""
+    """What the networks are made of."""
     section = config.network
-    return NetworkConfig(section.hidden, section.move_hidden, section.value_hidden)
+    return NetworkConfig(
+        section.hidden,
+        section.move_hidden,
+        section.value_hidden,
+        section.history,
+        section.history_units,
+        config.selfplay.policies,
+    )
 
 
 def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
@@ -43,7 +48,9 @@ def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
         iteration: iterations done before. RLlib restores neither random states nor running games,
             so a resumed run would deal its first hands again; seeds move with the iteration.
     """
-    ppo, workers = config.ppo, config.workers
+    ppo, workers, network = config.ppo, config.workers, config.network
+    role_head = network.role_head > 0
+    privileged = role_head or network.critic == "perfect"
     lr: Any = ppo.lr
     if ppo.lr_end is not None:
         lr = [[0, ppo.lr], [ppo.lr_steps, ppo.lr_end]]
@@ -56,6 +63,8 @@ def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
                 "skip": config.env.skip,
                 "reward_scale": config.env.reward_scale,
                 "stream": [config.seed, iteration],
+                "privileged": privileged,
+                "grounded": role_head,
             },
             disable_env_checking=True,  # RLlib's checker plays unmasked moves
         )
@@ -69,7 +78,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
             episodes_to_numpy=False,  # True converts finished games again at every step
             sample_timeout_s=600,
         )
-        .multi_agent(policies={POLICY: PolicySpec()}, policy_mapping_fn=_everybody)
+        .multi_agent(policies={POLICY: PolicySpec()}, policy_mapping_fn=policy_mapping)
         # A single spec: with a MultiRLModuleSpec runners would build a stale value network.
         .rl_module(
             rl_module_spec=RLModuleSpec(
@@ -77,12 +86,16 @@ def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
                 model_config={
                     "rules": config.rules_string,
                     "network": network_config(config).to_json(),
+                    "critic": network.critic,
+                    "role_head": role_head,
                 },
             )
         )
         .learners(num_learners=0)
         .training(
             learner_class=LupaiLearner,
+            learner_connector=privileged_columns if privileged else None,
+            learner_config_dict={"role_head": network.role_head},
             train_batch_size_per_learner=ppo.batch_size,
             minibatch_size=ppo.minibatch_size,
             num_epochs=ppo.epochs,
