@@ -91,11 +91,13 @@ def algorithm_config(config: TrainConfig, iteration: int = 0) -> PPOConfig:
                 },
             )
         )
-        .learners(num_learners=0)
-        .training(
+        .learners(
+            num_learners=0,
             learner_class=LupaiLearner,
             learner_connector=privileged_columns if privileged else None,
             learner_config_dict={"role_head": network.role_head},
+        )
+        .training(
             train_batch_size_per_learner=ppo.batch_size,
             minibatch_size=ppo.minibatch_size,
             num_epochs=ppo.epochs,
