@@ -318,8 +318,8 @@ def test_a_critic_that_sees_all_hands_explains_more():
             torch.manual_seed(0)
             network = kind(table, config)
         inputs = (observation, privileged) if kind is PerfectValueNetwork else (observation,)
-        optimizer = torch.optim.Adam(network.parameters(), lr=1e-2)
-        for _ in range(30):
+        optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
+        for _ in range(50):
             optimizer.zero_grad()
             (network(*(x[fit] for x in inputs)) - target[fit]).square().mean().backward()
             optimizer.step()
