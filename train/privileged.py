@@ -18,8 +18,10 @@ from lupai.envs.layout import Layout, Section
 from lupai.envs.seats import NOBODY
 
 __all__ = [
+    "CHECK_EVERY",
     "FEATURES",
     "GROUNDED",
+    "MOST_CHECKS",
     "NOBODY_IS_GUARD",
     "PRIVILEGED",
     "PRIVILEGED_LAYOUT",
@@ -36,6 +38,9 @@ GROUNDED: Final = "grounded"  # key in infos, at a few decisions only
 ROLE_CLASSES: Final = SEATS  # the four other seats from 下家 on, then nobody
 NOBODY_IS_GUARD: Final = SEATS - 1
 UNLABELLED: Final = -1
+# Grounded chances of who is guard take about a millisecond each: a sample is enough for a curve.
+CHECK_EVERY: Final = 8  # steps
+MOST_CHECKS: Final = 8  # decisions of such a step
 
 PRIVILEGED_LAYOUT: Final = Layout(
     "baohuang privileged",
@@ -128,14 +133,25 @@ def grounded_chances(
     return picked
 
 
-def learner_infos(engine: Engine, state: State, seats: Ints, checks: int) -> list[dict[str, Any]]:
-    """WARNING, god's eye: one dict for each table: PRIVILEGED a row of :func:`privileged_rows`,
-    and for the first ``checks`` tables with a label GROUNDED, of :func:`grounded_chances`."""
+def learner_infos(
+    engine: Engine, state: State, seats: Ints, check: npt.ArrayLike | None = None
+) -> list[dict[str, Any]]:
+    """WARNING, god's eye: one dict for each table, PRIVILEGED a row of :func:`privileged_rows`.
+
+    Args:
+        engine: of the tables.
+        state: N tables.
+        seats: ``[N]`` who decides at each.
+        check: ``[N] bool`` tables whose dict also gets GROUNDED, a row of
+            :func:`grounded_chances`, if the decision has a label; the first MOST_CHECKS of them.
+    """
     rows = privileged_rows(state, seats)
     infos: list[dict[str, Any]] = [{PRIVILEGED: row} for row in rows]
-    labelled = np.flatnonzero(rows[:, FEATURES] != UNLABELLED)[:checks] if checks else ()
-    if len(labelled):
-        chances = grounded_chances(engine, state, seats, np.asarray(labelled))
-        for table, chance in zip(labelled, chances, strict=True):
-            infos[table][GROUNDED] = chance
+    if check is not None:
+        labelled = (rows[:, FEATURES] != UNLABELLED) & np.asarray(check, bool)
+        checked = np.flatnonzero(labelled)[:MOST_CHECKS]
+        if len(checked):
+            chances = grounded_chances(engine, state, seats, checked)
+            for table, chance in zip(checked, chances, strict=True):
+                infos[table][GROUNDED] = chance
     return infos

@@ -111,7 +111,7 @@ def test_grounded_chances_stand_in_the_order_of_the_labels():
     seen = 0
     for engine, state in quiet_positions("qingdao", tables=60):
         seats = state.actor.astype(int)
-        for i, info in enumerate(learner_infos(engine, state, seats, 3)):
+        for i, info in enumerate(learner_infos(engine, state, seats, np.ones(len(state)))):
             label = int(info[PRIVILEGED][FEATURES])
             if GROUNDED not in info:
                 continue
@@ -136,7 +136,7 @@ def test_both_samplers_give_the_same_rows_for_the_same_hands():
         (agent,) = obs
         assert agent == f"player_{tables.seats[0]}"
         assert (obs[agent]["observation"] == tables.observe()[0][0]).all()
-        (info,) = tables.infos(check=False)
+        (info,) = tables.infos()
         assert set(infos) == {agent}
         assert (infos[agent][PRIVILEGED] == info[PRIVILEGED]).all()
         move = int(rng.choice(tables.legal.ids()[0]))

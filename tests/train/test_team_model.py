@@ -257,6 +257,46 @@ def test_the_head_is_compared_with_the_evidence_on_the_same_decisions(name, requ
     assert logged["role_grounded_log_loss"] == pytest.approx(np.mean(wanted), rel=1e-5)
 
 
+def test_only_hands_the_learner_has_not_seen_are_checked(algorithm, monkeypatch):
+    """Later decisions of a known hand would flatter the head, which remembers the guard."""
+    from lupai.train.rllib.runner import BatchEnvRunner
+    from lupai.train.rllib.tables import Tables
+
+    asked = []
+
+    def infos(self, check=None):
+        if check is not None:
+            asked.append(list(check))
+        return [{PRIVILEGED: np.zeros(PRIVILEGED_LAYOUT.size, np.int8)}] * len(self)
+
+    monkeypatch.setattr(Tables, "infos", infos)
+    runner = BatchEnvRunner(config=algorithm.config, worker_index=0)
+    runner.sample(num_timesteps=320)
+    assert asked[0] == [True] * 8  # all are new
+    asked.clear()
+    running = list(runner._hands)
+    runner.sample(num_timesteps=3200)
+    assert asked[0] == [False] * 8
+    assert asked[-1] == [new != old for new, old in zip(runner._hands, running, strict=True)]
+    assert any(asked[-1])
+
+
+def test_a_decision_that_waits_for_the_next_batch_is_not_checked(algorithm, monkeypatch):
+    from lupai.train.rllib.runner import BatchEnvRunner
+    from lupai.train.rllib.tables import Tables
+
+    def infos(self, check=None):
+        row = np.zeros(PRIVILEGED_LAYOUT.size, np.int8)
+        return [{PRIVILEGED: row, GROUNDED: np.ones(5) / 5} for _ in range(len(self))]
+
+    monkeypatch.setattr(Tables, "infos", infos)
+    runner = BatchEnvRunner(config=algorithm.config, worker_index=0)
+    for _ in range(2):
+        runner.sample(num_timesteps=320)
+        assert runner._waiting
+        assert not any(GROUNDED in info for *_, info in runner._waiting.values())
+
+
 def test_a_decision_without_its_row_is_an_error(algorithm):
     episodes = algorithm.env_runner_group.local_env_runner.sample(num_timesteps=80)
     del episodes[0].infos.data[0][PRIVILEGED]

@@ -22,9 +22,9 @@ LEAST_CHANCE: Final = 1e-6  # so that one impossible truth is no infinity
 class PrivilegedColumns(ConnectorV2):
     """Adds the column PRIVILEGED ``[N, 104] int8`` to a learner's batch.
 
-    Also compares, on decisions that carry the grounded chances and before they are learned from,
-    the role head's log loss with that of the chances: ``role_check_log_loss`` and
-    ``role_grounded_log_loss``, in nats.
+    Also compares the role head's log loss with that of the grounded chances, on decisions that
+    carry them and before anything of their hand is learned from (a head that has seen a hand
+    remembers its guard): ``role_check_log_loss`` and ``role_grounded_log_loss``, in nats.
     """
 
     def __call__(
@@ -50,7 +50,7 @@ class PrivilegedColumns(ConnectorV2):
                     rows[i] = info[PRIVILEGED]
                 elif i < count - 1:
                     raise RuntimeError(f"a decision of {episode.id_} lacks its privileged row")
-                if GROUNDED in info and i < count - 1:
+                if GROUNDED in info and i < count - 1 and episode.t_started == 0:
                     seen = episode.get_observations(i)[OBSERVATION]
                     checks[episode.module_id].append((seen, info[GROUNDED], int(rows[i, FEATURES])))
             self.add_n_batch_items(

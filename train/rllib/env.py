@@ -23,8 +23,8 @@ from lupai.agents.network import pack_legal, packed_width
 from lupai.agents.trained import idle_rows
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
-from lupai.train.privileged import learner_infos
-from lupai.train.rllib.tables import CHECK_EVERY, SKIPS, seat_roles
+from lupai.train.privileged import CHECK_EVERY, learner_infos
+from lupai.train.rllib.tables import SKIPS, seat_roles
 
 OBSERVATION: Final = "observation"
 LEGAL: Final = "legal"
@@ -120,9 +120,9 @@ class LupaiEnv(MultiAgentEnv):
         if not self._privileged:
             return {}
         self._asked += 1
-        check = self._grounded and self._asked % CHECK_EVERY == 0
+        check = [True] if self._grounded and self._asked % CHECK_EVERY == 0 else None
         seats = np.array([self._seat])
-        return {self._actor: learner_infos(self.engine, self._state, seats, int(check))[0]}
+        return {self._actor: learner_infos(self.engine, self._state, seats, check)[0]}
 
     @property
     def _seat(self) -> int:

@@ -26,10 +26,11 @@ from ray.rllib.utils.metrics import (
     WEIGHTS_SEQ_NO,
 )
 
+from lupai.train.privileged import CHECK_EVERY, GROUNDED
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.rllib.mapping import POLICY, module_of
-from lupai.train.rllib.tables import CHECK_EVERY, Finished, Tables
+from lupai.train.rllib.tables import Finished, Tables
 
 # A decision: observation [D] int8, legal bits [W] uint8, action, log-probability, info.
 Decision = tuple[Any, Any, int, float, Any]
@@ -79,6 +80,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         return self._next_hand
 
     def _play(self, steps: int) -> list[SingleAgentEpisode]:
+        learned = self._next_hand  # hands up to this one were seen by the learner in part
         if self._tables is None:
             self._tables = self._start()
         tables = self._tables
@@ -95,7 +97,8 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             actions = out[Columns.ACTIONS].numpy()
             log_probs = out[Columns.ACTION_LOGP].numpy()
             if secret:  # after the forward pass, which must not see it
-                infos = tables.infos(check and step % CHECK_EVERY == 0)
+                checked = check and step % CHECK_EVERY == 0
+                infos = tables.infos([h > learned for h in self._hands] if checked else None)
             for table, hand in enumerate(self._hands):
                 self._decisions[hand] += 1
                 games.setdefault((table, hand, int(seats[table])), []).append(
@@ -130,6 +133,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
                 rewards[-1] = float(ended[hand].scores[seat]) * scale
             else:
                 last = self._waiting[key] = decisions.pop()
+                last[-1].pop(GROUNDED, None)  # when it is learned from, the hand is known in part
                 rewards.pop()
             if not decisions:
                 continue

@@ -21,9 +21,6 @@ from lupai.train.privileged import learner_infos
 
 SKIPS: Final = ("none", "forced", "idle")
 ROLES: Final = ("none", "emperor", "guard", "rebel", "solo")
-# Grounded chances of who is guard take a millisecond each: a sample is enough for a curve.
-CHECK_EVERY: Final = 8  # steps
-GROUNDED_ROWS: Final = 8  # decisions of such a step, at most
 _IDLE: Final = verb_mask("pass", "yield", "claim")
 _PASS: Final = verb_mask("pass")
 
@@ -78,13 +75,10 @@ class Tables:
         ids, offsets = self.legal.ids()
         return self.engine.observe(self.state, self.seats), pack_legal(ids, offsets, ACTIONS.size)
 
-    def infos(self, check: bool) -> list[dict[str, Any]]:
-        """WARNING, god's eye: what only a learner may see of each decision, ``B`` dicts.
-
-        Args:
-            check: add the grounded chances of who is guard at a few of them.
-        """
-        return learner_infos(self.engine, self.state, self.seats, GROUNDED_ROWS if check else 0)
+    def infos(self, check: npt.ArrayLike | None = None) -> list[dict[str, Any]]:
+        """WARNING, god's eye: what only a learner may see of each decision, ``B`` dicts; see
+        :func:`lupai.train.privileged.learner_infos`."""
+        return learner_infos(self.engine, self.state, self.seats, check)
 
     def step(self, actions: Ints) -> list[Finished]:
         """Play one decision ``[B]`` at every table and go on to the next; hands that ended."""
