@@ -161,7 +161,7 @@ class TrainConfig(_Section):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80, description="the run's folder"
     )
     runs: str = Field("runs", min_length=1, description="folder in which the run folder lies")
-    algorithm: Literal["ppo"] = Field("ppo", description="RLlib PPO, one policy for all seats")
+    algorithm: Literal["ppo"] = Field("ppo", description="RLlib PPO")
     seed: int = Field(0, ge=0, lt=1 << 31, description="seed of deals, weights and exploration")
     rules: str | dict[str, Any] = Field("qingdao", description="rules string, or preset + options")
     env: EnvConfig = EnvConfig()
