@@ -2,10 +2,11 @@
 
 An agent folder holds
 
-* ``agent.json``: format version, rules string, hashes of both layouts, network sizes, SHA-256 of
-  the weights, and where the agent came from;
-* ``weights.pt``: the policy's ``state_dict``, read with ``weights_only=True``, so that opening a
-  stranger's agent runs none of his code.
+* ``agent.json``: format version, rules string, hashes of both layouts, what the network is made of
+  (sizes, how it reads history, one policy or one for each role), SHA-256 of the weights, and where
+  the agent came from;
+* ``weights.pt``: the ``state_dict`` of the policy, or of all of them, read with
+  ``weights_only=True``, so that opening a stranger's agent runs none of his code.
 
 A run folder of ``lupai train`` is accepted wherever an agent folder is: its ``latest.json`` names
 the newest checkpoint, by a path relative to the run.
@@ -27,7 +28,8 @@ from typing import Any, Final, Literal
 
 import torch
 
-from lupai.agents.network import MoveScorer, NetworkConfig, move_table
+from lupai.agents.network import NetworkConfig, move_table
+from lupai.agents.policies import Policy, build_policy
 from lupai.agents.trained import CheckpointAgent
 from lupai.envs.errors import LupaiError
 from lupai.envs.game import Game, make_game
@@ -62,7 +64,7 @@ class AgentCard:
         rules: rules string under which the agent was trained.
         action_layout: hash of the action ids.
         observation_layout: hash of the observation.
-        network: sizes of the networks.
+        network: what the networks are made of.
         weights_sha256: hex digest of ``weights.pt``.
         idle: ``"pass"``: where only pass, yield or claim are legal the agent passes unasked, as
             it did in training; ``"choose"``: it decides there too.
@@ -95,7 +97,7 @@ class AgentCard:
 
 def save_agent(
     folder: str | os.PathLike[str],
-    policy: MoveScorer,
+    policy: Policy,
     network: NetworkConfig,
     engine: Game,
     *,
@@ -107,7 +109,7 @@ def save_agent(
     Args:
         folder: where; the folder above it is made if needed.
         policy: network whose weights are saved (from any device; they are stored for the CPU).
-        network: the sizes it was built with.
+        network: what it was built with.
         engine: gives the rules string and the layout hashes.
         idle: see :class:`AgentCard`.
         provenance: JSON values about the training.
@@ -250,7 +252,12 @@ def load_agent(
             raise CheckpointError(
                 f"{place / CARD_FILE}: {key} is {has!r}, needed is {needs!r}; {remedy}"
             )
-    policy = MoveScorer(move_table(engine.observation_layout), card.network)
+    try:
+        policy = build_policy(move_table(engine.observation_layout), card.network)
+    except ValueError as error:
+        raise CheckpointError(
+            f"{place / CARD_FILE}: 'network' does not fit the game: {error}"
+        ) from None
     _load_weights(policy, place / WEIGHTS_FILE, card.weights_sha256)
     name = str(card.provenance.get("name", place.name))
     return CheckpointAgent(policy.to(device), card, name=name, sample=sample)
@@ -259,7 +266,7 @@ def load_agent(
 _OTHER_VERSION: Final = "it was trained with another version of lupai: train it again"
 
 
-def _load_weights(policy: MoveScorer, path: Path, sha256: str) -> None:
+def _load_weights(policy: Policy, path: Path, sha256: str) -> None:
     try:
         content = path.read_bytes()
     except OSError as error:

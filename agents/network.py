@@ -14,13 +14,14 @@ Pure torch, no Ray: this is what a saved agent needs to play.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from lupai.agents.history import HISTORIES, History, history_encoder
 from lupai.envs.actions import ACTIONS, CALL, SET
 from lupai.envs.cards import NUM_RANKS, RANK_B, RANK_OF_KIND, RANK_R
 from lupai.envs.layout import Layout
@@ -31,6 +32,7 @@ __all__ = [
     "MoveTable",
     "NetworkConfig",
     "ValueNetwork",
+    "mlp",
     "move_table",
     "offsets_to_rows",
     "pack_legal",
@@ -42,6 +44,8 @@ __all__ = [
     "segment_sample",
     "unpack_legal",
 ]
+
+Policies = Literal["shared", "role"]
 
 DYNAMIC_FEATURES: Final = 6
 _WORD_BYTES: Final = 8  # packed rows are whole 64-bit words, so that empty words are skipped fast
@@ -175,17 +179,25 @@ def segment_sample(log_probs: Tensor, rows: Tensor, count: int, uniform: Tensor)
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """Sizes of the two networks.
+    """What the networks are made of.
 
     Attributes:
         hidden: units of the layers between observation and state embedding, at least one.
         move_hidden: units in which state and move meet.
         value_hidden: units of the value network's layers.
+        history: how the policy reads the latest moves: ``"none"``: flat, as they stand in the
+            observation; else through an encoder in place of that, see :mod:`lupai.agents.history`.
+        history_units: units of that encoder.
+        policies: ``"shared"``: one policy; ``"role"``: one for each role, see
+            :mod:`lupai.agents.policies`.
     """
 
     hidden: tuple[int, ...] = (256, 128)
     move_hidden: int = 64
     value_hidden: tuple[int, ...] = (128, 64)
+    history: History = "none"
+    history_units: int = 32
+    policies: Policies = "shared"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for ``agent.json``."""
@@ -193,18 +205,32 @@ class NetworkConfig:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> NetworkConfig:
-        """Inverse of :meth:`to_json`; raises TypeError or ValueError on anything else."""
-        unknown = set(data) - {"hidden", "move_hidden", "value_hidden"}
+        """Inverse of :meth:`to_json`; raises TypeError or ValueError on anything else.
+
+        Folders from before there were ``history`` and ``policies`` lack them; they get the
+        defaults, which is what those networks were.
+        """
+        unknown = set(data) - set(asdict(cls()))
         if unknown:
             raise ValueError(f"unknown network option {sorted(unknown)[0]!r}")
+        default = cls()
         config = cls(
             hidden=tuple(int(n) for n in data["hidden"]),
             move_hidden=int(data["move_hidden"]),
             value_hidden=tuple(int(n) for n in data["value_hidden"]),
+            history=data.get("history", default.history),
+            history_units=int(data.get("history_units", default.history_units)),
+            policies=data.get("policies", default.policies),
         )
-        sizes = (*config.hidden, config.move_hidden, *config.value_hidden)
+        sizes = (*config.hidden, config.move_hidden, *config.value_hidden, config.history_units)
         if not config.hidden or not config.value_hidden or min(sizes) < 1:
             raise ValueError(f"network sizes must be positive, not {sizes}")
+        for name, value, allowed in (
+            ("history", config.history, HISTORIES),
+            ("policies", config.policies, get_args(Policies)),
+        ):
+            if value not in allowed:
+                raise ValueError(f"network {name} is {value!r}; allowed: {', '.join(allowed)}")
         return config
 
 
@@ -217,6 +243,10 @@ class MoveTable:
         features: ``[A, F] float32`` static features of each action.
         cards: ``[A, R] float32``: how many cards of each rank the action takes from the hand.
         hand: ``[D, R] float32``: ``observation @ hand`` is the own hand's count of each rank.
+        recent: first column, number of moves and numbers of each in the section of the latest
+            moves; None where the layout has none.
+        roles: columns of the observer's own role (emperor, guard, rebel) and of the three kinds
+            of solo; None where the layout has none.
 
     The last two of the ``R`` ranks are the small and the big joker.
     """
@@ -225,6 +255,8 @@ class MoveTable:
     features: npt.NDArray[np.float32]
     cards: npt.NDArray[np.float32]
     hand: npt.NDArray[np.float32]
+    recent: tuple[int, int, int] | None = None
+    roles: tuple[slice, slice] | None = None
 
 
 def move_table(layout: Layout) -> MoveTable:
@@ -246,7 +278,15 @@ def move_table(layout: Layout) -> MoveTable:
     hand = np.zeros((layout.size, NUM_RANKS), np.float32)
     columns = layout.slice("own_hand")
     hand[columns.start + np.arange(len(RANK_OF_KIND)), RANK_OF_KIND] = 1
-    return MoveTable(layout.scale, np.concatenate([static, ordinal], axis=1), cards, hand)
+    recent = roles = None
+    if "recent" in layout.by_name:
+        moves, fields = layout.by_name["recent"].shape
+        recent = (layout.offsets["recent"], moves, fields)
+    if "seat_roles" in layout.by_name:
+        own = layout.offsets["seat_roles"]  # seats are counted from the observer: he comes first
+        roles = (slice(own, own + 3), layout.slice("solo"))
+    features = np.concatenate([static, ordinal], axis=1)
+    return MoveTable(layout.scale, features, cards, hand, recent, roles)
 
 
 class _Constants(nn.Module):
@@ -302,7 +342,8 @@ class _Constants(nn.Module):
         return torch.stack(columns, 1)
 
 
-def _mlp(inputs: int, sizes: tuple[int, ...]) -> nn.Sequential:
+def mlp(inputs: int, sizes: tuple[int, ...]) -> nn.Sequential:
+    """Layers of ``sizes`` units with ReLU after each."""
     layers: list[nn.Module] = []
     for size in sizes:
         linear = nn.Linear(inputs, size)
@@ -316,30 +357,48 @@ def _mlp(inputs: int, sizes: tuple[int, ...]) -> nn.Sequential:
 class MoveScorer(nn.Module):
     """Policy: one logit for each legal (state, move) pair.
 
-    ``logit = head(relu(state(h[row]) + move(features[id]) + change(dynamic[row, id])))``
+    ``logit = head(relu(state(h[row]) + move(features[id]) + change(dynamic[row, id])))``, ``h`` is
+    what :meth:`embed` makes of the observation.
     """
 
     def __init__(self, table: MoveTable, config: NetworkConfig) -> None:
         super().__init__()
         self.constants = _Constants(table)
         inputs, features = len(table.scale), table.features.shape[1]
-        self.trunk = _mlp(inputs, config.hidden)
+        self._recent = None
+        if config.history != "none":
+            if table.recent is None:
+                raise ValueError(f"history {config.history!r}: the observation has no latest moves")
+            self._recent = table.recent
+            _, moves, fields = table.recent
+            self.history = history_encoder(config.history, moves, fields, config.history_units)
+            inputs += config.history_units - moves * fields
+        self.trunk = mlp(inputs, config.hidden)
         self.state = nn.Linear(config.hidden[-1], config.move_hidden)
         self.move = nn.Linear(features, config.move_hidden, bias=False)
         self.change = nn.Linear(DYNAMIC_FEATURES, config.move_hidden, bias=False)
         self.head = nn.Linear(config.move_hidden, 1, bias=False)
         nn.init.normal_(self.head.weight, std=0.01)  # start close to uniform over the legal moves
 
-    def forward(self, observation: Tensor, rows: Tensor, ids: Tensor) -> Tensor:
-        """Logits ``[T] float32``.
+    def which(self, observation: Tensor) -> Tensor:
+        """``[N] int64`` zeros: the number of the policy that decides each row; here is one."""
+        return torch.zeros(len(observation), dtype=torch.int64, device=observation.device)
 
-        Args:
-            observation: ``[N, D] int8`` as the engine gives it.
-            rows: ``[T] int64``, ascending.
-            ids: ``[T] int64`` legal action ids.
-        """
+    def embed(self, observation: Tensor) -> Tensor:
+        """State vectors ``[N, hidden[-1]] float32`` of ``observation [N, D] int8``."""
+        inputs = observation.to(torch.float32) * self.constants.scale
+        if self._recent is not None:
+            first, moves, fields = self._recent
+            last = first + moves * fields
+            latest = self.history(inputs[:, first:last].reshape(len(inputs), moves, fields))
+            inputs = torch.cat([inputs[:, :first], inputs[:, last:], latest], 1)
+        embedding: Tensor = self.trunk(inputs)
+        return embedding
+
+    def score(self, embedding: Tensor, observation: Tensor, rows: Tensor, ids: Tensor) -> Tensor:
+        """Logits ``[T] float32`` from :meth:`embed`'s vectors; the rest as in :meth:`forward`."""
         constants = self.constants
-        state = self.state(self.trunk(observation.to(torch.float32) * constants.scale))
+        state = self.state(embedding)
         # Embed each move once: the whole table where that is less work than the moves asked for.
         if len(ids) > len(constants.features):
             move = self.move(constants.features).index_select(0, ids)
@@ -350,6 +409,16 @@ class MoveScorer(nn.Module):
         logits: Tensor = self.head(hidden).squeeze(-1)
         return logits
 
+    def forward(self, observation: Tensor, rows: Tensor, ids: Tensor) -> Tensor:
+        """Logits ``[T] float32``.
+
+        Args:
+            observation: ``[N, D] int8`` as the engine gives it.
+            rows: ``[T] int64``, ascending.
+            ids: ``[T] int64`` legal action ids.
+        """
+        return self.score(self.embed(observation), observation, rows, ids)
+
 
 class ValueNetwork(nn.Module):
     """Expected (scaled) score of the observing seat."""
@@ -357,7 +426,7 @@ class ValueNetwork(nn.Module):
     def __init__(self, table: MoveTable, config: NetworkConfig) -> None:
         super().__init__()
         self.constants = _Constants(table)
-        self.trunk = _mlp(len(table.scale), config.value_hidden)
+        self.trunk = mlp(len(table.scale), config.value_hidden)
         self.head = nn.Linear(config.value_hidden[-1], 1)
         nn.init.zeros_(self.head.weight)
 

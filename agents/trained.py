@@ -11,12 +11,12 @@ import torch
 
 from lupai.agents.base import I32
 from lupai.agents.network import (
-    MoveScorer,
     offsets_to_rows,
     segment_argmax,
     segment_log_softmax,
     segment_sample,
 )
+from lupai.agents.policies import Policy
 from lupai.agents.streams import lane_draws, own_generator
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.errors import RulesError
@@ -44,7 +44,7 @@ class CheckpointAgent:
 
     def __init__(
         self,
-        policy: MoveScorer,
+        policy: Policy,
         card: Any,
         *,
         name: str = "trained",
@@ -136,7 +136,7 @@ class CheckpointAgent:
         offsets: I64,
         draws: npt.NDArray[np.float64] | None,
     ) -> I32:
-        device = self.policy.head.weight.device
+        device = next(self.policy.parameters()).device
         flat = torch.tensor(ids, device=device)
         rows = offsets_to_rows(torch.tensor(offsets, device=device))
         count = len(offsets) - 1

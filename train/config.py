@@ -72,6 +72,22 @@ class NetworkSection(_Section):
     hidden: tuple[int, ...] = Field((256, 128), min_length=1, description="policy, state layers")
     move_hidden: int = Field(64, ge=1, le=4096, description="units where state meets move")
     value_hidden: tuple[int, ...] = Field((128, 64), min_length=1, description="value layers")
+    critic: Literal["observation", "perfect"] = Field(
+        "perfect",
+        description="what the value network sees in training: the seat's observation, or also all "
+        "hands and true roles",
+    )
+    role_head: float = Field(
+        0.1,
+        ge=0,
+        le=10,
+        description="weight of the log loss of guessing who is guard from the policy's state, "
+        "where the seat does not know it; 0: no such head",
+    )
+    history: Literal["none", "gru", "attention"] = Field(
+        "none", description="encoder of the latest 16 moves; none: flat, as in the observation"
+    )
+    history_units: int = Field(32, ge=1, le=1024, description="units of that encoder")
 
     @field_validator("hidden", "value_hidden")
     @classmethod
@@ -203,7 +219,7 @@ class TrainConfig(_Section):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80, description="the run's folder"
     )
     runs: str = Field("runs", min_length=1, description="folder in which the run folder lies")
-    algorithm: Literal["ppo"] = Field("ppo", description="RLlib PPO, one policy for all seats")
+    algorithm: Literal["ppo"] = Field("ppo", description="RLlib PPO")
     seed: int = Field(0, ge=0, lt=1 << 31, description="seed of deals, weights and exploration")
     rules: str | dict[str, Any] = Field("qingdao", description="rules string, or preset + options")
     env: EnvConfig = EnvConfig()

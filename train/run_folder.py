@@ -38,7 +38,12 @@ LOCK_FILE: Final = "run.lock"
 STATE_FILE: Final = "trainer.json"
 CHECKPOINTS: Final = "checkpoints"
 BEST: Final = "best"
-KEPT: Final = ("rules", "network", "algorithm")  # what a resumed run cannot change
+KEPT: Final = (
+    "rules",
+    "network",
+    "selfplay.policies",
+    "algorithm",
+)  # what a resumed run cannot change
 _PACKAGES: Final = ("torch", "ray", "numpy", "tensorboard")
 
 

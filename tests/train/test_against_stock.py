@@ -15,7 +15,7 @@ from ray.rllib.core.columns import Columns
 
 from lupai.train.rllib import module as policy_module
 from lupai.train.rllib.env import LEGAL, OBSERVATION, LupaiEnv
-from lupai.train.rllib.runner import POLICY
+from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.setup import algorithm_config
 from lupai.train.rllib.tables import Tables
 from tests.train.conftest import tiny
@@ -36,7 +36,9 @@ def some_move(log_probs, rows, count, uniform):
 
 def one_stream(monkeypatch):
     """Both deal the same hands, whatever seeds they are given."""
-    monkeypatch.setattr(Tables, "_draw", lambda self, n: deals(self, n))
+    monkeypatch.setattr(
+        Tables, "_deal", lambda self, rows: self.engine.reset(deals(self, len(rows)))
+    )
     reset = LupaiEnv.reset
 
     def reset_env(self, *, seed=None, options=None):

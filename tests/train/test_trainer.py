@@ -133,6 +133,8 @@ def test_a_strange_folder_is_never_replaced(tmp_path):
 def test_a_resumed_run_keeps_its_network_and_rules(moved, tmp_path):
     with pytest.raises(TrainingError, match="network"):
         resume(moved, ("network.move_hidden=9",))
+    with pytest.raises(TrainingError, match=r"selfplay.policies is 'shared' there and 'role' now"):
+        resume(moved, ("selfplay.policies=role",))
     with pytest.raises(TrainingError, match="nothing to go on from"):
         run(tiny(runs=str(tmp_path)), existing="resume")
     with pytest.raises(TrainingError, match=r"config\.yaml"):

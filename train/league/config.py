@@ -14,7 +14,13 @@ class _Section(BaseModel):
 
 
 class SelfPlaySection(_Section):
-    """Against whom the learner plays; see docs/training.md for the formulas."""
+    """What plays, and against whom; see docs/training.md for the formulas."""
+
+    policies: Literal["shared", "role"] = Field(
+        "shared",
+        description="shared: one policy; role: one each for emperor, guard, rebel, and for the "
+        "answers before there are roles",
+    )
 
     mode: Literal["self", "league", "exploit"] = Field(
         "self",

@@ -16,7 +16,9 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from torch import Tensor
 
+from lupai.train.privileged import FEATURES, GROUNDED, PRIVILEGED
 from lupai.train.rllib.env import LEGAL, OBSERVATION
+from lupai.train.rllib.role_check import log_role_check
 from lupai.train.rllib.trajectories import Trajectories, generalised_advantages
 
 __all__ = ["StandardAdvantages", "TrajectoriesToBatch", "standardised"]
@@ -62,24 +64,29 @@ class TrajectoriesToBatch(ConnectorV2):
         rl_module: Any,
         batch: dict[str, Any],
         episodes: list[Trajectories],
+        metrics: Any = None,
         **kwargs: Any,
     ) -> dict[str, Any]:
         """``{module: columns}`` with ``advantages`` (standardised) and ``value_targets``."""
         data = Trajectories.concat(episodes)
-        if POLICY_COLUMN not in data.columns:
-            batch[self.modules[0]] = self._columns(data, rl_module[self.modules[0]])
-            return batch
-        policy = data.columns[POLICY_COLUMN][data.offsets[:-1]]
-        for number in np.unique(policy).tolist():
-            name = self.modules[number]
-            batch[name] = self._columns(data.select(policy == number), rl_module[name])
+        parts = {self.modules[0]: data}
+        if POLICY_COLUMN in data.columns:
+            policy = data.columns[POLICY_COLUMN][data.offsets[:-1]]
+            numbers = np.unique(policy).tolist()
+            parts = {self.modules[number]: data.select(policy == number) for number in numbers}
+        for name, part in parts.items():
+            module = rl_module[name].unwrapped()
+            if metrics is not None and GROUNDED in part.columns:
+                _check(part, module, name, metrics)
+            batch[name] = self._columns(part, module)
         return batch
 
-    def _columns(self, data: Trajectories, rl_module: Any) -> dict[str, Any]:
-        module = rl_module.unwrapped()
+    def _columns(self, data: Trajectories, module: Any) -> dict[str, Any]:
         device = next(module.parameters()).device
         rows: dict[str, Any] = {Columns.OBS: {}}
         for name, column in data.columns.items():
+            if name == GROUNDED:
+                continue
             place = rows[Columns.OBS] if name in OBSERVED else rows
             # What came from another process lies in shared memory and must not be written to.
             place[name] = torch.from_numpy(np.require(column, requirements="W")).to(device)
@@ -93,6 +100,17 @@ class TrajectoriesToBatch(ConnectorV2):
         out[Postprocessing.VALUE_TARGETS] = _tensor(targets, device)
         out[Columns.LOSS_MASK] = torch.ones(count, dtype=torch.bool, device=device)
         return out
+
+
+def _check(data: Trajectories, module: Any, name: str, metrics: Any) -> None:
+    """Compare the role head with the evidence on the decisions that carry grounded chances."""
+    count = len(data)
+    chances = data.columns[GROUNDED][:count]
+    some = np.flatnonzero(~np.isnan(chances[:, 0]))
+    if len(some):
+        labels = data.columns[PRIVILEGED][some, FEATURES]
+        observation = data.columns[OBSERVATION][some]
+        log_role_check(module, name, observation, chances[some], labels, metrics)
 
 
 def _tensor(array: Any, device: Any) -> Tensor:

@@ -24,6 +24,7 @@ from lupai.agents.network import pack_legal, packed_width
 from lupai.agents.trained import idle_rows
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
+from lupai.train.privileged import CHECK_EVERY, GROUNDED, learner_columns
 from lupai.train.rewards import Rewards
 from lupai.train.rllib.tables import SKIPS, seat_roles
 
@@ -40,6 +41,8 @@ class LupaiEnv(MultiAgentEnv):
         rules: rules string. skip: see EnvConfig.
         reward: arguments of :class:`~lupai.train.rewards.Rewards` beside the rules.
         stream: list of ints that keys this run's deals, such as ``[seed, iterations before]``.
+        privileged: put what only a learner may see into the infos, see lupai.train.privileged.
+        grounded: and at some decisions what the record alone says of who is guard.
 
     Attributes:
         rewards: what decisions are paid by; its coefficient is set anew between iterations.
@@ -53,6 +56,9 @@ class LupaiEnv(MultiAgentEnv):
         if self.skip not in SKIPS:
             raise ValueError(f"skip is {self.skip!r}; allowed: {', '.join(SKIPS)}")
         self.rewards = Rewards(self.engine.rules, **config.get("reward", {}))
+        self._privileged = bool(config.get("privileged", False))
+        self._grounded = bool(config.get("grounded", False))
+        self._looks = 0
         self._asked = np.zeros(self.engine.seats, bool)  # seats that decided in this hand
         self._credit = np.zeros(self.engine.seats, np.int64)  # at their last decisions
         self._phi = np.zeros(self.engine.seats)
@@ -95,7 +101,7 @@ class LupaiEnv(MultiAgentEnv):
             self._phi[:] = 0
             if not self._advance():  # a hand may end unasked only in odd small decks
                 self._paid()
-                return {self._actor: self._observe(self._seat)}, {}
+                return {self._actor: self._observe(self._seat)}, self._infos()
 
     def step(
         self, action_dict: Mapping[str, Any]
@@ -119,8 +125,20 @@ class LupaiEnv(MultiAgentEnv):
             {actor: self._paid()},
             {"__all__": False},
             {"__all__": False},
-            {},
+            self._infos(),
         )
+
+    def _infos(self) -> dict[str, Any]:
+        """Of the acting seat: all hands and roles, which the policy never gets."""
+        if not self._privileged:
+            return {}
+        self._looks += 1
+        check = [True] if self._grounded and self._looks % CHECK_EVERY == 0 else None
+        columns = learner_columns(self.engine, self._state, np.array([self._seat]), check)
+        info = {name: column[0] for name, column in columns.items()}
+        if GROUNDED in info and np.isnan(info[GROUNDED]).any():
+            del info[GROUNDED]
+        return {self._actor: info}
 
     @property
     def _seat(self) -> int:

@@ -11,21 +11,22 @@ import torch
 
 import lupai
 from lupai.agents.checkpoint import AgentCard, CheckpointAgent, save_agent
-from lupai.agents.network import MoveScorer, move_table
+from lupai.agents.network import move_table
+from lupai.agents.policies import Policy, build_policy
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.config import TrainConfig
-from lupai.train.rllib.runner import POLICY
+from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.setup import network_config
 from lupai.train.run_folder import Progress
 
 __all__ = ["export_agent", "live_agent", "live_policy"]
 
 
-def live_policy(algorithm: Any, config: TrainConfig, engine: Engine) -> MoveScorer:
-    """The policy's network on the CPU with the weights of this moment."""
+def live_policy(algorithm: Any, config: TrainConfig, engine: Engine) -> Policy:
+    """The policy, or all of them, on the CPU with the weights of this moment."""
     part = f"learner/rl_module/{POLICY}"
     state = algorithm.learner_group.get_state(components=part)["learner"]["rl_module"][POLICY]
-    policy = MoveScorer(move_table(engine.observation_layout), network_config(config))
+    policy = build_policy(move_table(engine.observation_layout), network_config(config))
     policy.load_state_dict(
         {k[3:]: torch.as_tensor(v).cpu() for k, v in state.items() if k.startswith("pi.")}
     )

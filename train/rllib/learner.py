@@ -16,24 +16,39 @@ from ray.rllib.core.learner.learner import ENTROPY_KEY, POLICY_LOSS_KEY, VF_LOSS
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.utils.torch_utils import explained_variance
 from torch import Tensor
+from torch.nn import functional
 
+from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
 from lupai.train.rllib.batching import StandardAdvantages
-from lupai.train.rllib.module import ENTROPY, LOG_PROB
+from lupai.train.rllib.env import OBSERVATION
+from lupai.train.rllib.module import ENTROPY, LOG_PROB, ROLE_LOGITS
+from lupai.train.rllib.role_stats import RoleStats
 
 
 class LupaiLearner(PPOTorchLearner):
-    """Clipped surrogate, squared value error, entropy bonus; rows outside LOSS_MASK count nothing.
+    """Clipped surrogate, squared value error, entropy bonus and, where there is a role head, its
+    log loss; rows outside LOSS_MASK count nothing.
 
-    ``value_loss_coeff`` and ``clip_param`` come from the PPOConfig. Logged beside RLlib's own
-    names: ``approx_kl`` and ``clip_fraction``.
+    ``value_loss_coeff`` and ``clip_param`` come from the PPOConfig, the weight of the role loss
+    from its ``learner_config_dict`` (``role_head``). Logged beside RLlib's own names:
+    ``approx_kl``, ``clip_fraction`` and, once an update and over all its minibatches, what
+    :class:`RoleStats` gives.
     """
 
     def build(self) -> None:
         """Add to RLlib's own pipeline, where it is used, what makes both samplers alike."""
         super().build()
+        self._stats: dict[str, RoleStats] = {}
         pipeline = self._learner_connector
         if pipeline is not None and self.config.add_default_connectors_to_learner_pipeline:
             pipeline.append(StandardAdvantages())
+
+    def after_gradient_based_update(self, *, timesteps: dict[str, Any]) -> None:
+        """Log what was gathered over the minibatches of one update."""
+        super().after_gradient_based_update(timesteps=timesteps)
+        for module_id, stats in self._stats.items():
+            self.metrics.log_dict(stats.results(), key=module_id, window=1)
+        self._stats.clear()
 
     def compute_loss_for_module(
         self,
@@ -65,7 +80,13 @@ class LupaiLearner(PPOTorchLearner):
         value_loss = value_error.clamp(max=config.vf_clip_param)
         coeff = self.entropy_coeff_schedulers_per_module[module_id].get_current_value()
         loss = mean(-surrogate + config.vf_loss_coeff * value_loss - coeff * entropy)
+        stats = self._stats.setdefault(module_id, RoleStats(module.table))
+        if ROLE_LOGITS in fwd_out:
+            total, count = _role_loss(fwd_out[ROLE_LOGITS], batch[PRIVILEGED][:, FEATURES], mask)
+            loss = loss + config.learner_config_dict["role_head"] * total / count.clamp_min(1)
+            stats.add_guesses(total.detach(), count)
         with torch.no_grad():
+            stats.add(batch[Columns.OBS][OBSERVATION], mask, targets, values, entropy)
             self.metrics.log_dict(
                 {
                     POLICY_LOSS_KEY: -mean(surrogate),
@@ -82,3 +103,10 @@ class LupaiLearner(PPOTorchLearner):
                 window=1,
             )
         return loss
+
+
+def _role_loss(logits: Tensor, labels: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Sum of the log losses in nats over the rows that have a label, and their number."""
+    rows = mask & (labels != UNLABELLED)
+    losses = functional.cross_entropy(logits, labels.long().clamp_min(0), reduction="none")
+    return torch.where(rows, losses, torch.zeros_like(losses)).sum(), rows.sum()

@@ -1,8 +1,11 @@
-"""The shared policy as an RLModule.
+"""Policy, critic and role head as one RLModule.
 
 One module plays all five seats; each sees its own role in its observation. Moves are sampled here,
 and only the move and its log-probability leave for the episodes: scores of thousands of actions
 never enter an episode, a batch or another process.
+
+The policy reads ``obs`` and nothing else. Only ``compute_values`` reads the column of all hands
+and true roles, and only a learner's batch has it.
 """
 
 from __future__ import annotations
@@ -16,7 +19,6 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import Tensor
 
 from lupai.agents.network import (
-    MoveScorer,
     NetworkConfig,
     ValueNetwork,
     move_table,
@@ -27,45 +29,57 @@ from lupai.agents.network import (
     segment_sample,
     unpack_legal,
 )
+from lupai.agents.policies import Policy, build_policy, policy_names
 from lupai.envs.baohuang.engine import Engine
+from lupai.train.privileged import PRIVILEGED
 from lupai.train.rllib.env import LEGAL, OBSERVATION
+from lupai.train.rllib.heads import PerfectValueNetwork, RoleHead
 
 LOG_PROB: Final = "lupai_log_prob"
 ENTROPY: Final = "lupai_entropy"
+ROLE_LOGITS: Final = "lupai_role_logits"
 
 
 class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
-    """Policy (``pi``) and, where it learns, a value network (``vf``).
+    """Policy (``pi``) and, where it learns, a critic (``vf``) and a role head (``role_head``).
 
-    ``model_config``: ``rules`` (string) and ``network`` (``NetworkConfig.to_json()``).
+    ``model_config``: ``rules`` (string), ``network`` (``NetworkConfig.to_json()``), ``critic``
+    (``"observation"`` or ``"perfect"``) and ``role_head`` (bool).
     """
 
-    pi: MoveScorer
-    vf: ValueNetwork
+    pi: Policy
+    vf: ValueNetwork | PerfectValueNetwork
+    role_head: RoleHead | None
 
     def setup(self) -> None:
-        """Build the networks; the value network only where it is trained."""
+        """Build the networks; critic and role head only where they are trained."""
         config = NetworkConfig.from_json(self.model_config["network"])
-        table = move_table(Engine(self.model_config["rules"]).observation_layout)
-        self.pi = MoveScorer(table, config)
-        if not self.inference_only:
-            self.vf = ValueNetwork(table, config)
+        self.table = move_table(Engine(self.model_config["rules"]).observation_layout)
+        self.pi = build_policy(self.table, config)
+        self.role_head = None
+        if self.inference_only:
+            return
+        perfect = self.model_config.get("critic") == "perfect"
+        self.vf = (PerfectValueNetwork if perfect else ValueNetwork)(self.table, config)
+        if self.model_config.get("role_head"):
+            self.role_head = RoleHead(config.hidden[-1], len(policy_names(config)))
 
     def get_non_inference_attributes(self) -> list[str]:
         """What runners do without."""
-        return ["vf"]
+        return ["vf", "role_head"]
 
-    def _scores(self, batch: dict[str, Any]) -> tuple[Tensor, Tensor, Tensor, int]:
-        """``(log_probs [T], rows [T], ids [T], N)`` of a batch."""
+    def _scores(self, batch: dict[str, Any]) -> tuple[Tensor, Tensor, Tensor, int, Tensor]:
+        """``(log_probs [T], rows [T], ids [T], N, state vectors [N, H])`` of a batch."""
         obs = batch[Columns.OBS]
         rows, ids = unpack_legal(obs[LEGAL])
         count = obs[LEGAL].shape[0]
-        logits = self.pi(obs[OBSERVATION], rows, ids)
-        return segment_log_softmax(logits, rows, count), rows, ids, count
+        embedding = self.pi.embed(obs[OBSERVATION])
+        logits = self.pi.score(embedding, obs[OBSERVATION], rows, ids)
+        return segment_log_softmax(logits, rows, count), rows, ids, count, embedding
 
     def _forward_exploration(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         with torch.no_grad():
-            log_probs, rows, ids, count = self._scores(batch)
+            log_probs, rows, ids, count, _ = self._scores(batch)
             uniform = torch.rand(count, dtype=torch.float64, device=log_probs.device)
             place = segment_sample(log_probs, rows, count, uniform)
             _demand_moves(place)
@@ -73,24 +87,45 @@ class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
 
     def _forward_inference(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         with torch.no_grad():
-            log_probs, rows, ids, count = self._scores(batch)
+            log_probs, rows, ids, count, _ = self._scores(batch)
             place = segment_argmax(log_probs, rows, count)
             _demand_moves(place)
             return {Columns.ACTIONS: ids[place]}
 
     def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         # Rows that RLlib appends for bootstrapping have no legal move; they give 0 and no gradient.
-        log_probs, rows, ids, count = self._scores(batch)
+        log_probs, rows, ids, count, embedding = self._scores(batch)
         chosen = batch[Columns.ACTIONS].to(torch.int64)
-        return {
+        out = {
             LOG_PROB: segment_chosen(log_probs, rows, ids, chosen),
             ENTROPY: segment_entropy(log_probs, rows, count),
         }
+        if self.role_head is not None:
+            which = self.pi.which(batch[Columns.OBS][OBSERVATION])
+            out[ROLE_LOGITS] = self.role_head(embedding, which)
+        return out
+
+    def role_logits(self, observation: Tensor) -> Tensor:
+        """Logits ``[N, ROLE_CLASSES] float32`` of ``observation [N, D] int8``: who is guard.
+
+        Raises:
+            RuntimeError: there is no role head here.
+        """
+        if self.role_head is None:
+            raise RuntimeError("this module has no role head")
+        logits: Tensor = self.role_head(self.pi.embed(observation), self.pi.which(observation))
+        return logits
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> Tensor:
-        """Values ``[N] float32`` in units of reward."""
-        values: Tensor = self.vf(batch[Columns.OBS][OBSERVATION])
-        return values
+        """Values ``[N] float32`` in units of reward.
+
+        Raises:
+            KeyError: a perfect-information critic without the column PRIVILEGED.
+        """
+        observation = batch[Columns.OBS][OBSERVATION]
+        if isinstance(self.vf, PerfectValueNetwork):
+            return self.vf(observation, batch[PRIVILEGED])
+        return self.vf(observation)
 
 
 def _demand_moves(place: Tensor) -> None:

@@ -10,7 +10,7 @@ learned once.
 from __future__ import annotations
 
 import time
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,14 +29,14 @@ from ray.rllib.utils.metrics import (
 
 from lupai.envs.baohuang.rules import load_rules
 from lupai.train.league.lineups import Lineups
+from lupai.train.privileged import CHECK_EVERY, GROUNDED
 from lupai.train.rewards import Rewards
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.env import LEGAL, OBSERVATION
+from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.payroll import Payroll
 from lupai.train.rllib.tables import Finished, Tables
 from lupai.train.rllib.trajectories import Recorder, Trajectories
-
-POLICY: Final = "shared"
 
 
 class BatchEnvRunner(MultiAgentEnvRunner):
@@ -59,6 +59,8 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         self._hands = np.zeros(0, np.int64)  # [B] number of the running hand
         self._decisions = np.zeros(0, np.int64)  # [B] decisions in it so far
         self._next_hand = 0
+        self._first = 0  # hand that begins next when the learner learns
+        self._looks = 0
 
     def sample(
         self, *, num_timesteps: int | None = None, explore: bool | None = None, **kwargs: Any
@@ -98,6 +100,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         return tables
 
     def _play(self, decisions: int) -> Trajectories:
+        self._first = self._next_hand
         if self._tables is None:
             self._tables = self._start()
         tables, record = self._tables, self._record
@@ -127,6 +130,9 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             self.metrics.log_value(name, value, reduce="sum")
         data = record.finish(ended, len(tables.rows))
         self._payroll.settle(data)
+        if GROUNDED in data.columns:  # of what waited before, the hand is known in part
+            old = data.rows_of(data.hands < self._first)
+            data.columns[GROUNDED][: len(data)][old] = np.nan
         return data
 
     def _look(self, tables: Tables) -> dict[str, Any]:
@@ -134,7 +140,24 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         seats = tables.seats
         observation, legal = tables.observe()
         columns = {"seat": seats, OBSERVATION: observation, LEGAL: legal}
-        return columns | self._payroll.columns(tables.state, seats, tables.rows)
+        return (
+            columns
+            | self._privileged(tables)
+            | self._payroll.columns(tables.state, seats, tables.rows)
+        )
+
+    def _privileged(self, tables: Tables) -> dict[str, Any]:
+        """Columns of what the learner may see and the policy may not, where they are wanted."""
+        options = self.config.env_config
+        if not options.get("privileged"):
+            return {}
+        check = None
+        if options.get("grounded"):
+            # A sample of hands of which nothing is learned yet; the others would flatter the head.
+            check = self._hands[tables.rows] >= self._first
+            check &= self._looks % CHECK_EVERY == 0
+            self._looks += 1
+        return tables.privileged(check)
 
     def _choose(self, columns: dict[str, Any]) -> tuple[Any, Any]:
         """``(actions [N], log-probabilities [N])``."""

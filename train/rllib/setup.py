@@ -16,10 +16,12 @@ from lupai.train.league.coach import seating
 from lupai.train.rewards import coefficient
 from lupai.train.rllib.batching import TrajectoriesToBatch
 from lupai.train.rllib.callbacks import LupaiCallbacks
+from lupai.train.rllib.connectors import privileged_columns
 from lupai.train.rllib.env import LupaiEnv
 from lupai.train.rllib.learner import LupaiLearner
+from lupai.train.rllib.mapping import POLICY, policy_mapping
 from lupai.train.rllib.module import LupaiModule
-from lupai.train.rllib.runner import POLICY, BatchEnvRunner
+from lupai.train.rllib.runner import BatchEnvRunner
 
 
 class LupaiPPO(PPO):
@@ -29,14 +31,17 @@ class LupaiPPO(PPO):
         self._logdir = tempfile.gettempdir()
 
 
-def _everybody(agent_id: str, episode: Any, **kwargs: Any) -> str:
-    return POLICY
-
-
 def network_config(config: TrainConfig) -> NetworkConfig:
-    """Sizes of the networks."""
+    """What the networks are made of."""
     section = config.network
-    return NetworkConfig(section.hidden, section.move_hidden, section.value_hidden)
+    return NetworkConfig(
+        section.hidden,
+        section.move_hidden,
+        section.value_hidden,
+        section.history,
+        section.history_units,
+        config.selfplay.policies,
+    )
 
 
 def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = False) -> PPOConfig:
@@ -49,6 +54,8 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
         cluster: whether nodes may go away, so that lost runners are replaced.
     """
     ppo, workers, learners = config.ppo, config.workers, config.learners
+    role_head = config.network.role_head > 0
+    privileged = role_head or config.network.critic == "perfect"
     lr: Any = ppo.lr
     if ppo.lr_end is not None:
         lr = [[0, ppo.lr], [ppo.lr_steps, ppo.lr_end]]
@@ -67,6 +74,8 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
                 },
                 "stream": [config.seed, iteration],
                 "seating": seating(config),
+                "privileged": privileged,
+                "grounded": role_head,
             },
             disable_env_checking=True,  # RLlib's checker plays unmasked moves
         )
@@ -81,7 +90,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
             episodes_to_numpy=False,  # True converts finished games again at every step
             sample_timeout_s=600,
         )
-        .multi_agent(policies={POLICY: PolicySpec()}, policy_mapping_fn=_everybody)
+        .multi_agent(policies={POLICY: PolicySpec()}, policy_mapping_fn=policy_mapping)
         # A single spec: with a MultiRLModuleSpec runners would build a stale value network.
         .rl_module(
             rl_module_spec=RLModuleSpec(
@@ -89,6 +98,8 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
                 model_config={
                     "rules": config.rules_string,
                     "network": network_config(config).to_json(),
+                    "critic": config.network.critic,
+                    "role_head": role_head,
                 },
             )
         )
@@ -96,9 +107,10 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
             num_learners=learners.num,
             num_cpus_per_learner=learners.cpus if learners.num else "auto",
             num_gpus_per_learner=learners.gpus,
+            learner_class=LupaiLearner,
+            learner_config_dict={"role_head": config.network.role_head},
         )
         .training(
-            learner_class=LupaiLearner,
             train_batch_size_per_learner=ppo.batch_size // max(1, learners.num),
             minibatch_size=ppo.minibatch_size,
             num_epochs=ppo.epochs,
@@ -129,6 +141,8 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
             learner_connector=partial(_batching, gamma=ppo.gamma, lambda_=ppo.lambda_),
             add_default_connectors_to_learner_pipeline=False,
         )
+    elif privileged:
+        settings.learners(learner_connector=privileged_columns)
     return settings
 
 

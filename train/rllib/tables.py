@@ -20,6 +20,7 @@ from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.legal import Legal, verb_mask
 from lupai.train.league.lineups import Lineups
+from lupai.train.privileged import learner_columns
 
 SKIPS: Final = ("none", "forced", "idle")
 ROLES: Final = ("none", "emperor", "guard", "rebel", "solo")
@@ -95,6 +96,12 @@ class Tables:
         rows, legal = self._asked()
         observation = self.engine.observe(self.state, self.seats, rows)
         return observation, pack_legal(*legal.ids(), ACTIONS.size)
+
+    def privileged(self, check: npt.ArrayLike | None = None) -> dict[str, npt.NDArray[Any]]:
+        """WARNING, god's eye: columns ``[N, ...]`` of what only a learner may see of the asked
+        seats' decisions; see :func:`lupai.train.privileged.learner_columns`."""
+        waiting = self.state if len(self.rows) == len(self) else self.state.take(self.rows)
+        return learner_columns(self.engine, waiting, self.seats, check)
 
     def step(self, actions: Ints) -> list[Finished]:
         """Play a decision ``[N]`` at every table that waits and go on; hands that ended."""

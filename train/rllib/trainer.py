@@ -14,7 +14,7 @@ from lupai.train.checkpoints import Saved
 from lupai.train.config import TrainConfig
 from lupai.train.league.coach import League
 from lupai.train.rllib.export import export_agent, live_agent
-from lupai.train.rllib.runner import POLICY
+from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.setup import algorithm_config, set_shaping
 from lupai.train.run_folder import Progress, TrainingError
 

@@ -55,6 +55,10 @@ class Trajectories:
         """Decisions to learn from."""
         return int(self.offsets[-1])
 
+    def rows_of(self, some: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """``[N] bool`` decisions of the trajectories ``some [P] bool``."""
+        return np.repeat(some, np.diff(self.offsets))
+
     def lasts(self) -> I64:
         """``[P] int64`` row of each trajectory's last decision."""
         return self.offsets[1:] - 1
@@ -176,9 +180,18 @@ class Recorder:
             hand: ``[n] int`` number of the hand, never used for another one.
             seat: ``[n] int``.
             columns: ``[n, ...]`` what belongs to each; the same names at every call.
+
+        Raises:
+            ValueError: a column is missing, or was not there before.
         """
         start, stop = self._used, self._used + len(hand)
-        for name, values in {"hand": hand, "seat": seat, **columns}.items():
+        given = {"hand": hand, "seat": seat, **columns}
+        if self._store and given.keys() != self._store.keys():
+            raise ValueError(
+                f"decisions with the columns {sorted(given)}; the ones before had "
+                f"{sorted(self._store)}"
+            )
+        for name, values in given.items():
             store = self._store.get(name)
             if store is None:
                 store = np.empty((self._size, *values.shape[1:]), values.dtype)

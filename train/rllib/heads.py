@@ -1,0 +1,75 @@
+"""Networks that exist while learning only: a critic that sees all hands, and the role head."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lupai.agents.network import MoveTable, NetworkConfig, mlp
+from lupai.train.privileged import FEATURES, PRIVILEGED_LAYOUT, ROLE_CLASSES
+
+__all__ = ["PerfectValueNetwork", "RoleHead"]
+
+
+class PerfectValueNetwork(nn.Module):
+    """Expected (scaled) score of the observing seat, all hands and true roles seen."""
+
+    scale: Tensor
+    factor: Tensor
+
+    def __init__(self, table: MoveTable, config: NetworkConfig) -> None:
+        super().__init__()
+        # Cards of a rank are few: a 16th of the deck's would leave them near 0.
+        factor = PRIVILEGED_LAYOUT.scale[:FEATURES].copy()
+        ranks = PRIVILEGED_LAYOUT.slice("ranks")
+        factor[ranks] = 1 / 4
+        self._ranks = ranks
+        for name, value in {"scale": table.scale, "factor": factor}.items():
+            self.register_buffer(name, torch.from_numpy(value.astype(np.float32)), persistent=False)
+        inputs = len(table.scale) + FEATURES + (ranks.stop - ranks.start)
+        self.trunk = mlp(inputs, config.value_hidden)
+        self.head = nn.Linear(config.value_hidden[-1], 1)
+        nn.init.zeros_(self.head.weight)
+
+    def forward(self, observation: Tensor, privileged: Tensor) -> Tensor:
+        """Values ``[N] float32``.
+
+        Args:
+            observation: ``[N, D] int8`` of the seat.
+            privileged: ``[N, 104] int8`` rows of :func:`~lupai.train.privileged.privileged_rows`;
+                the last column, a label, is not read.
+        """
+        god = privileged[:, :FEATURES].to(torch.float32)
+        inputs = torch.cat(
+            [
+                observation.to(torch.float32) * self.scale,
+                god * self.factor,
+                (god[:, self._ranks] > 0).float(),
+            ],
+            1,
+        )
+        value: Tensor = self.head(self.trunk(inputs)).squeeze(-1)
+        return value
+
+
+class RoleHead(nn.Module):
+    """Who is guard, from the policy's state vector: the four other seats, or nobody.
+
+    Args:
+        units: H, of the state vector.
+        policies: how many policies there are; each has a trunk of its own, so each has a head.
+    """
+
+    def __init__(self, units: int, policies: int) -> None:
+        super().__init__()
+        self._policies = policies
+        self.head = nn.Linear(units, policies * ROLE_CLASSES)
+        nn.init.zeros_(self.head.weight)  # start from "all alike"
+        nn.init.zeros_(self.head.bias)
+
+    def forward(self, embedding: Tensor, which: Tensor) -> Tensor:
+        """Logits ``[N, ROLE_CLASSES] float32`` of ``embedding [N, H]`` by policy ``which [N]``."""
+        every = self.head(embedding).reshape(len(embedding), self._policies, ROLE_CLASSES)
+        logits: Tensor = every[torch.arange(len(which), device=which.device), which]
+        return logits
