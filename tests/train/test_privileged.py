@@ -16,11 +16,12 @@ from lupai.envs.cards import count_ranks
 from lupai.train.privileged import (
     FEATURES,
     GROUNDED,
+    MOST_CHECKS,
     NOBODY_IS_GUARD,
     PRIVILEGED,
     PRIVILEGED_LAYOUT,
     UNLABELLED,
-    learner_infos,
+    learner_columns,
     privileged_rows,
     role_labels,
 )
@@ -111,17 +112,20 @@ def test_grounded_chances_stand_in_the_order_of_the_labels():
     seen = 0
     for engine, state in quiet_positions("qingdao", tables=60):
         seats = state.actor.astype(int)
-        for i, info in enumerate(learner_infos(engine, state, seats, np.ones(len(state)))):
-            label = int(info[PRIVILEGED][FEATURES])
-            if GROUNDED not in info:
+        columns = learner_columns(engine, state, seats, np.ones(len(state)))
+        assert columns[GROUNDED].dtype == np.float32
+        assert (~np.isnan(columns[GROUNDED][:, 0])).sum() <= MOST_CHECKS
+        for i, chances in enumerate(columns[GROUNDED]):
+            label = int(columns[PRIVILEGED][i, FEATURES])
+            if np.isnan(chances).all():
                 continue
             seen += 1
             assert label != UNLABELLED
             whole = engine.guard_chances(state, seats[i], [i])[0]
             others = [whole[(seats[i] + k) % 5] for k in (1, 2, 3, 4)]
-            assert info[GROUNDED] == pytest.approx([*others, whole[5]])
-            assert info[GROUNDED][label] > 0  # the truth is never excluded
-            assert info[GROUNDED].sum() == pytest.approx(1)
+            assert chances == pytest.approx([*others, whole[5]])
+            assert chances[label] > 0  # the truth is never excluded
+            assert chances.sum() == pytest.approx(1)
     assert seen > 20
 
 
@@ -136,9 +140,10 @@ def test_both_samplers_give_the_same_rows_for_the_same_hands():
         (agent,) = obs
         assert agent == f"player_{tables.seats[0]}"
         assert (obs[agent]["observation"] == tables.observe()[0][0]).all()
-        (info,) = tables.infos()
+        columns = tables.privileged()
         assert set(infos) == {agent}
-        assert (infos[agent][PRIVILEGED] == info[PRIVILEGED]).all()
+        assert set(columns) == set(infos[agent]) == {PRIVILEGED}
+        assert (infos[agent][PRIVILEGED] == columns[PRIVILEGED][0]).all()
         move = int(rng.choice(tables.legal.ids()[0]))
         tables.step(np.array([move]))
         obs, _, terminated, _, infos = env.step({agent: move})
@@ -147,6 +152,33 @@ def test_both_samplers_give_the_same_rows_for_the_same_hands():
             assert not any(PRIVILEGED in info for info in infos.values())
             obs, infos = env.reset()
     assert hands > 2
+
+
+def test_with_opponents_the_rows_are_of_the_tables_that_wait():
+    import pickle
+
+    import lupai.agents
+    from lupai.train.league.lineups import Lineups
+    from lupai.train.league.matchmaking import Plan
+
+    lineups = Lineups(24)
+    plan = Plan(("random",), (1.0,), 0.3, (1.0, 1.0, 1.0, 1.0), 3)
+    lineups.take(plan, {"random": pickle.dumps(lupai.agents.load("random"))})
+    tables = Tables("qingdao", "idle", [2], 24, lineups)
+    layout, fewer, rng = tables.engine.observation_layout, 0, np.random.default_rng(0)
+    for _ in range(80):
+        observation = tables.observe()[0]
+        columns = tables.privileged(np.ones(len(tables.rows), bool))
+        rows = columns[PRIVILEGED]
+        assert len(rows) == len(columns[GROUNDED]) == len(tables.rows)
+        own = count_ranks(layout.section(observation, "own_hand").astype(np.int8))
+        assert (PRIVILEGED_LAYOUT.section(rows, "ranks")[:, 0] == own).all()
+        checked = np.flatnonzero(~np.isnan(columns[GROUNDED][:, 0]))
+        assert (rows[checked, FEATURES] != UNLABELLED).all()
+        fewer += len(tables.rows) < len(tables)
+        ids, offsets = tables.legal.take(tables.rows).ids()
+        tables.step(ids[rng.integers(offsets[:-1], offsets[1:])])
+    assert fewer > 20
 
 
 def test_without_the_option_nothing_privileged_is_made():

@@ -51,13 +51,22 @@ def learned(built):
     return module
 
 
-def batch_of(built, steps=600):
-    """A learner's batch of freshly sampled decisions."""
-    episodes = built.env_runner_group.local_env_runner.sample(num_timesteps=steps)
+def played(built, steps):
+    """Freshly sampled decisions as the learner gets them."""
+    return built.env_runner_group.local_env_runner.sample(num_timesteps=steps)
+
+
+def to_batch(built, episodes, metrics=None):
+    """The learner's batch of them."""
     learner = built.learner_group._learner
     return learner._learner_connector(
-        rl_module=learner.module, batch={}, episodes=episodes, shared_data={}, metrics=None
+        rl_module=learner.module, batch={}, episodes=episodes, shared_data={}, metrics=metrics
     )["shared"]
+
+
+def batch_of(built, steps=600):
+    """A learner's batch of freshly sampled decisions."""
+    return to_batch(built, played(built, steps))
 
 
 def labelled(batch):
@@ -133,14 +142,26 @@ def test_rows_belong_to_the_decisions_they_stand_beside(name, request):
     assert len(rows) > 300
 
 
-def test_what_follows_a_cut_is_valued_with_its_own_row(algorithm):
+@pytest.mark.parametrize("name", ["algorithm", "stock"])
+def test_what_follows_a_cut_is_valued_with_its_own_row(name, request, monkeypatch):
     """The row for bootstrapping stands for the seat's next decision, with all hands of then."""
-    batch = batch_of(algorithm, 80)
-    mask, ended = batch[Columns.LOSS_MASK].numpy(), batch[Columns.TERMINATEDS].numpy()
-    cut = [i for i in np.flatnonzero(~mask) if not ended[i - 1]]
+    built = request.getfixturevalue(name)
+    episodes = played(built, 80)
+    module = built.learner_group._learner.module["shared"].unwrapped()
+    asked, values = [], module.compute_values
+    monkeypatch.setattr(module, "compute_values", lambda b, **k: asked.append(b) or values(b, **k))
+    to_batch(built, episodes)
+    (valued,) = asked
+    if name == "algorithm":
+        (data,) = episodes
+        cut = data.following[data.following >= 0]
+        assert (cut >= len(data)).all()
+    else:
+        mask, ended = valued[Columns.LOSS_MASK].numpy(), valued[Columns.TERMINATEDS].numpy()
+        cut = [i for i in np.flatnonzero(~mask) if not ended[i - 1]]
     layout = Engine().observation_layout
-    sizes = layout.section(batch[Columns.OBS]["observation"].numpy()[cut], "hand_sizes")
-    ranks = PRIVILEGED_LAYOUT.section(batch[PRIVILEGED].numpy()[cut], "ranks")
+    sizes = layout.section(valued[Columns.OBS]["observation"].numpy()[cut], "hand_sizes")
+    ranks = PRIVILEGED_LAYOUT.section(valued[PRIVILEGED].numpy()[cut], "ranks")
     assert (ranks.sum(2) == sizes).all()
     assert len(cut) > 5
 
@@ -170,19 +191,18 @@ def test_runners_hold_the_policy_alone_and_get_observations_alone(name, request,
 def test_hands_are_played_alike_with_and_without_privileged_rows(algorithm):
     from lupai.train.rllib.runner import BatchEnvRunner
 
-    played = []
-    for critic, head in (("perfect", 0.1), ("observation", 0.0)):
+    found = []
+    for critic, head in (("perfect", 0.1), ("perfect", 0.0), ("observation", 0.0)):
         config = algorithm_config(tiny(network={"critic": critic, "role_head": head}))
         runner = BatchEnvRunner(config=config, worker_index=0)
         runner.module.set_state(algorithm.env_runner_group.local_env_runner.module.get_state())
         torch.manual_seed(1)
-        episodes = runner.sample(num_timesteps=400)
-        infos = [info for e in episodes for info in e.get_infos()]
-        assert all((PRIVILEGED in info) == (critic == "perfect") for info in infos)
-        played.append(
-            [(e.get_actions(), e.get_extra_model_outputs("action_logp")) for e in episodes]
-        )
-    assert played[0] == played[1]
+        (data,) = runner.sample(num_timesteps=400)
+        assert (PRIVILEGED in data.columns) == (critic == "perfect")
+        assert (GROUNDED in data.columns) == (head > 0)
+        names = ("actions", "action_logp", "observation", "rewards")
+        found.append([data.columns[name].tobytes() for name in names])
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("name", ["algorithm", "by_role"])
@@ -226,51 +246,84 @@ def test_only_hidden_roles_are_learned(algorithm):
     learner._stats.clear()
 
 
-@pytest.mark.parametrize("name", ["algorithm", "by_role"])
-def test_the_head_is_compared_with_the_evidence_on_the_same_decisions(name, request):
-    built = request.getfixturevalue(name)
-    learner = built.learner_group._learner
-    module = learner.module["shared"].unwrapped()
-    episodes = built.env_runner_group.local_env_runner.sample(num_timesteps=400)
-    rng = np.random.default_rng(0)
-    seen, wanted = [], []
-    for episode in episodes:
-        for i in range(len(episode)):
-            info = episode.infos.data[i]
-            info.pop(GROUNDED, None)
-            if i % 3 == 0:
-                info[GROUNDED] = rng.dirichlet(np.ones(5)).astype(np.float32)
-                info[PRIVILEGED][FEATURES] = label = int(rng.integers(5))
-                seen.append((episode.get_observations(i)["observation"], label))
-                wanted.append(-np.log(info[GROUNDED][label]))
-    assert len(seen) > 50
+def checked(built, episodes):
+    """What the check of the role head logs."""
     metrics = MagicMock()
-    learner._learner_connector(
-        rl_module=learner.module, batch={}, episodes=episodes, shared_data={}, metrics=metrics
-    )
+    to_batch(built, episodes, metrics)
     (call,) = (c for c in metrics.log_dict.call_args_list if c.kwargs.get("key") == "shared")
-    logged = call.args[0]
+    return call.args[0]
+
+
+def compares(built, logged, seen, wanted):
+    """Whether that is the mean over decisions ``seen``, pairs of observation and label."""
+    module = built.learner_group._learner.module["shared"].unwrapped()
     with torch.no_grad():
         logits = module.role_logits(torch.from_numpy(np.stack([o for o, _ in seen])))
     own = functional.cross_entropy(logits, torch.tensor([label for _, label in seen]))
+    assert len(seen) > 50
     assert logged["role_check_log_loss"] == pytest.approx(own.item(), rel=1e-5)
     assert logged["role_grounded_log_loss"] == pytest.approx(np.mean(wanted), rel=1e-5)
 
 
+@pytest.mark.parametrize("name", ["algorithm", "by_role"])
+def test_the_head_is_compared_with_the_evidence_on_the_same_decisions(name, request):
+    built = request.getfixturevalue(name)
+    (data,) = played(built, 400)
+    rng = np.random.default_rng(0)
+    chances = data.columns[GROUNDED]
+    chances[: len(data)] = np.nan
+    chances[len(data) :] = 0.5  # what is here for its value only is never checked
+    seen, wanted = [], []
+    for i in range(0, len(data), 3):
+        chances[i] = rng.dirichlet(np.ones(5))
+        label = data.columns[PRIVILEGED][i, FEATURES] = rng.integers(5)
+        seen.append((data.columns["observation"][i], int(label)))
+        wanted.append(-np.log(chances[i, label]))
+    compares(built, checked(built, [data]), seen, wanted)
+    assert GROUNDED not in to_batch(built, [data])
+
+
+def test_the_stock_samplers_head_is_compared_too(stock):
+    episodes = played(stock, 400)
+    rng = np.random.default_rng(0)
+    seen, wanted = [], []
+    for whole in episodes:
+        for episode in whole.agent_episodes.values():
+            for i in range(len(episode)):
+                info = episode.infos.data[i]
+                info.pop(GROUNDED, None)
+                if i % 3 == 0:
+                    info[GROUNDED] = rng.dirichlet(np.ones(5)).astype(np.float32)
+                    info[PRIVILEGED][FEATURES] = label = int(rng.integers(5))
+                    if episode.t_started == 0:  # else the hand is known in part
+                        seen.append((episode.get_observations(i)["observation"], label))
+                        wanted.append(-np.log(info[GROUNDED][label]))
+    compares(stock, checked(stock, episodes), seen, wanted)
+
+
+def columns_of(tables):
+    """Made-up columns of the tables that wait, all with grounded chances."""
+    count = len(tables.rows)
+    return {
+        PRIVILEGED: np.zeros((count, PRIVILEGED_LAYOUT.size), np.int8),
+        GROUNDED: np.full((count, 5), 0.2, np.float32),
+    }
+
+
 def test_only_hands_the_learner_has_not_seen_are_checked(algorithm, monkeypatch):
     """Later decisions of a known hand would flatter the head, which remembers the guard."""
-    from lupai.train.rllib.runner import BatchEnvRunner
+    from lupai.train.rllib import runner as sampler
     from lupai.train.rllib.tables import Tables
 
     asked = []
 
-    def infos(self, check=None):
-        if check is not None:
-            asked.append(list(check))
-        return [{PRIVILEGED: np.zeros(PRIVILEGED_LAYOUT.size, np.int8)}] * len(self)
+    def privileged(self, check=None):
+        asked.append(list(check))
+        return columns_of(self)
 
-    monkeypatch.setattr(Tables, "infos", infos)
-    runner = BatchEnvRunner(config=algorithm.config, worker_index=0)
+    monkeypatch.setattr(Tables, "privileged", privileged)
+    monkeypatch.setattr(sampler, "CHECK_EVERY", 1)
+    runner = sampler.BatchEnvRunner(config=algorithm.config, worker_index=0)
     runner.sample(num_timesteps=320)
     assert asked[0] == [True] * 8  # all are new
     asked.clear()
@@ -281,30 +334,45 @@ def test_only_hands_the_learner_has_not_seen_are_checked(algorithm, monkeypatch)
     assert any(asked[-1])
 
 
-def test_a_decision_that_waits_for_the_next_batch_is_not_checked(algorithm, monkeypatch):
+def test_a_decision_that_waited_for_its_batch_is_not_checked(algorithm, monkeypatch):
     from lupai.train.rllib.runner import BatchEnvRunner
     from lupai.train.rllib.tables import Tables
 
-    def infos(self, check=None):
-        row = np.zeros(PRIVILEGED_LAYOUT.size, np.int8)
-        return [{PRIVILEGED: row, GROUNDED: np.ones(5) / 5} for _ in range(len(self))]
-
-    monkeypatch.setattr(Tables, "infos", infos)
+    monkeypatch.setattr(Tables, "privileged", lambda self, check=None: columns_of(self))
     runner = BatchEnvRunner(config=algorithm.config, worker_index=0)
-    for _ in range(2):
-        runner.sample(num_timesteps=320)
-        assert runner._waiting
-        assert not any(GROUNDED in info for *_, info in runner._waiting.values())
+    both = set()
+    for call in range(4):
+        first = runner._next_hand
+        (data,) = runner.sample(num_timesteps=800)
+        new = np.repeat(data.hands >= first, np.diff(data.offsets))
+        chances = data.columns[GROUNDED][: len(data)]
+        assert (np.isnan(chances).any(1) == ~new).all()
+        assert new.all() == (call == 0)
+        both |= set(new.tolist()) if call else set()
+    assert both == {True, False}
 
 
-def test_a_decision_without_its_row_is_an_error(algorithm):
-    episodes = algorithm.env_runner_group.local_env_runner.sample(num_timesteps=80)
-    del episodes[0].infos.data[0][PRIVILEGED]
-    learner = algorithm.learner_group._learner
+def test_a_decision_of_the_stock_sampler_without_its_row_is_an_error(stock):
+    episodes = played(stock, 80)
+    episode = next(e for e in episodes[0].agent_episodes.values() if len(e))
+    del episode.infos.data[0][PRIVILEGED]
     with pytest.raises(RuntimeError, match="lacks its privileged row"):
-        learner._learner_connector(
-            rl_module=learner.module, batch={}, episodes=episodes, shared_data={}, metrics=None
-        )
+        to_batch(stock, episodes)
+
+
+def test_a_decision_of_our_sampler_without_its_row_is_an_error(algorithm, monkeypatch):
+    from lupai.train.rllib.runner import BatchEnvRunner
+    from lupai.train.rllib.tables import Tables
+
+    (data,) = played(algorithm, 80)
+    del data.columns[PRIVILEGED], data.columns[GROUNDED]
+    with pytest.raises(KeyError, match=PRIVILEGED):
+        to_batch(algorithm, [data])
+    runner = BatchEnvRunner(config=algorithm.config, worker_index=0)
+    runner.sample(num_timesteps=80)
+    monkeypatch.setattr(Tables, "privileged", lambda self, check=None: {})
+    with pytest.raises(ValueError, match=r"the ones before had .*privileged"):
+        runner.sample(num_timesteps=80)
 
 
 def test_metrics_tell_the_roles_apart(by_role):

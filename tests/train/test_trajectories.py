@@ -115,3 +115,12 @@ def test_advantages_are_those_of_a_plain_loop(gamma, lambda_):
             after = values[row]
             assert advantages[row] == pytest.approx(advantage)
             assert targets[row] == pytest.approx(advantage + values[row])
+
+
+def test_a_decision_with_other_columns_is_refused():
+    record, hand = Recorder(), np.arange(3)
+    record.begin(6)
+    record.add(hand=hand, seat=hand, number=hand, rewards=hand / 7)
+    for columns in ({"number": hand}, {"number": hand, "rewards": hand / 7, "more": hand}):
+        with pytest.raises(ValueError, match=r"the ones before had .*'number', 'rewards'"):
+            record.add(hand=hand, seat=hand, **columns)

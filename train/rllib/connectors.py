@@ -57,9 +57,9 @@ class PrivilegedColumns(ConnectorV2):
             )
         if metrics is not None:
             for module_id, rows_of_module in checks.items():
-                columns = [np.stack(column) for column in zip(*rows_of_module, strict=True)]
+                seen, chances, labels = (np.stack(c) for c in zip(*rows_of_module, strict=True))
                 module = rl_module[module_id].unwrapped()
-                log_role_check(module, module_id, *columns, metrics=metrics)
+                log_role_check(module, module_id, seen, chances, labels, metrics)
         return batch
 
 
