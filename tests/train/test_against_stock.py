@@ -125,7 +125,7 @@ def test_trajectories_and_advantages_are_those_of_the_stock_runner(ray_session, 
         for algorithm in built:
             algorithm.learner_group._learner.module[POLICY].unwrapped().load_state_dict(state)
             playing = algorithm.env_runner_group.local_env_runner.module[POLICY]
-            playing.load_state_dict({k: v for k, v in state.items() if not k.startswith("vf.")})
+            playing.load_state_dict({k: v for k, v in state.items() if k.startswith("pi.")})
         runners = [a.env_runner_group.local_env_runner for a in built]
         hands, compared = {}, defaultdict(int)
         for count in CALLS:

@@ -38,7 +38,7 @@ def test_a_signal_saves_exits_0_and_leaves_nothing(tmp_path, marked, number):
     assert marked.processes("BatchEnvRunner")
     assert read_run(run).state == "running"
     code, _, err = marked.lupai("train", "--resume", run)
-    assert code == 2
+    assert code == 2, err
     assert f"process {process.pid} on " in err
     assert err.count("\n") == 1
     if number == signal.SIGINT:  # Ctrl-C reaches the whole group, Ray's processes too

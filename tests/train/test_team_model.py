@@ -254,13 +254,13 @@ def checked(built, episodes):
     return call.args[0]
 
 
-def compares(built, logged, seen, wanted):
+def compares(built, logged, seen, wanted, least=50):
     """Whether that is the mean over decisions ``seen``, pairs of observation and label."""
     module = built.learner_group._learner.module["shared"].unwrapped()
     with torch.no_grad():
         logits = module.role_logits(torch.from_numpy(np.stack([o for o, _ in seen])))
     own = functional.cross_entropy(logits, torch.tensor([label for _, label in seen]))
-    assert len(seen) > 50
+    assert len(seen) > least
     assert logged["role_check_log_loss"] == pytest.approx(own.item(), rel=1e-5)
     assert logged["role_grounded_log_loss"] == pytest.approx(np.mean(wanted), rel=1e-5)
 
@@ -284,7 +284,7 @@ def test_the_head_is_compared_with_the_evidence_on_the_same_decisions(name, requ
 
 
 def test_the_stock_samplers_head_is_compared_too(stock):
-    episodes = played(stock, 400)
+    episodes = played(stock, 800)
     rng = np.random.default_rng(0)
     seen, wanted = [], []
     for whole in episodes:
@@ -298,7 +298,7 @@ def test_the_stock_samplers_head_is_compared_too(stock):
                     if episode.t_started == 0:  # else the hand is known in part
                         seen.append((episode.get_observations(i)["observation"], label))
                         wanted.append(-np.log(info[GROUNDED][label]))
-    compares(stock, checked(stock, episodes), seen, wanted)
+    compares(stock, checked(stock, episodes), seen, wanted, least=10)
 
 
 def columns_of(tables):
@@ -376,7 +376,9 @@ def test_a_decision_of_our_sampler_without_its_row_is_an_error(algorithm, monkey
 
 
 def test_metrics_tell_the_roles_apart(by_role):
-    row = by_role.train()["learners"]["shared"]
+    row: dict = {}
+    while "role_value_explained" not in row:  # without a hand's end the targets do not vary
+        row = by_role.train()["learners"]["shared"]
     assert {"bidder", "rebel"} <= set(row["role_entropy"]) <= set(ROLES)
     assert set(row["role_value_explained"]) <= set(ROLES)
     assert all(h >= 0 for h in row["role_entropy"].values())
