@@ -413,6 +413,37 @@ def performance_growth() -> str:
     return f"{machine_sentence(data)}\n\n{tables_markdown(data)}"
 
 
+# --- experiments, from the files that tools/make_training.py leaves -------------------------------
+
+
+def _experiment(name: str) -> str:
+    from lupai.train.experiments import pages, results
+
+    file = ROOT / "docs" / "training" / f"{name}.json"
+    if not file.is_file():
+        return f"Not measured yet: `python tools/make_training.py {name}`."
+    picture = f"![learning curves of {name}](training/{name}.png)"
+    return f"{pages.tables(results.read(file))}\n\n{picture}"
+
+
+@part
+def training_quick() -> str:
+    """Reference runs of the quick recipes."""
+    return _experiment("quick")
+
+
+@part
+def training_full() -> str:
+    """Reference runs of qingdao_full."""
+    return _experiment("full")
+
+
+@part
+def training_ablation() -> str:
+    """What each part of the recipe gives."""
+    return _experiment("ablation")
+
+
 # --- putting them in -----------------------------------------------------------------------------
 
 

@@ -1,0 +1,138 @@
+"""Train and measure what docs/training.md tells: `python tools/make_training.py EXPERIMENT`.
+
+  python tools/make_training.py ablation   what each part of the recipe gives (hours)
+  python tools/make_training.py quick      PRESET_quick of each preset
+  python tools/make_training.py full       qingdao_full
+
+Trains each recipe with each seed in runs/EXPERIMENT/NAME-SEED, by `lupai train` with one thread
+each, and measures the final agents by `lupai arena` on the pack `test`. What is finished is not
+done again, what was interrupted goes on; Ctrl-C saves and stops. Then it leaves the figures and
+the learning curves in docs/training/ and fills the page. `--page` trains nothing: it draws and
+fills from the files that are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+import make_docs
+
+from lupai.envs.errors import LupaiError
+from lupai.train.arena.results import write_json
+from lupai.train.experiments import pages, results
+from lupai.train.experiments.plan import EXPERIMENTS, Experiment, changed
+from lupai.train.experiments.queue import run_queue
+from lupai.train.experiments.work import RunJob, check
+from lupai.train.files import write_whole
+
+FOLDER = make_docs.ROOT / "docs" / "training"
+PAGE = make_docs.ROOT / "docs" / "training.md"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Train, measure, draw, fill."""
+    given = sys.argv[1:] if argv is None else argv
+    arguments = read_arguments(given)
+    command = shlex.join(["python", "tools/make_training.py", *given])
+    try:
+        if not arguments.page:
+            conduct(experiment_of(arguments), arguments.jobs, command, FOLDER)
+        draw(FOLDER / f"{arguments.experiment}.json")
+    except LupaiError as error:
+        print(f"make_training: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("make_training: stopped; the same command goes on", file=sys.stderr)
+        return 130
+    PAGE.write_text(make_docs.fill(PAGE.read_text("utf-8"), consoles=False), "utf-8")
+    print(f"wrote {PAGE.relative_to(make_docs.ROOT)}")
+    return 0
+
+
+def read_arguments(argv: list[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("experiment", choices=sorted(EXPERIMENTS))
+    parser.add_argument("--seeds", type=_positive, help="so many, from 1 (3)")
+    parser.add_argument("--steps", type=_positive, help="ablation: decisions of each run (400000)")
+    parser.add_argument("--minutes", type=float, help="full: limit of each run")
+    parser.add_argument("--jobs", type=_positive, default=2, help="runs at once (%(default)s)")
+    parser.add_argument("--deals", type=_positive, help="of the pack, in each match (400)")
+    parser.add_argument("--runs", type=Path, help="folder of the run folders (runs)")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="another value, for all"
+    )
+    parser.add_argument("--page", action="store_true", help="from the files, without training")
+    arguments = parser.parse_args(argv)
+    for name, owner in (("steps", "ablation"), ("minutes", "full")):
+        if getattr(arguments, name) is not None and arguments.experiment != owner:
+            parser.error(f"--{name} belongs to {owner}")
+    return arguments
+
+
+def _positive(text: str) -> int:
+    value = int(text.replace("_", ""))
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
+def experiment_of(arguments: argparse.Namespace) -> Experiment:
+    """What the command line asks for.
+
+    Raises:
+        ConfigError: a value that is not allowed.
+    """
+    sizes = {name: getattr(arguments, name) for name in ("steps", "minutes")}
+    made = EXPERIMENTS[arguments.experiment](**{k: v for k, v in sizes.items() if v is not None})
+    return changed(
+        made, seeds=arguments.seeds, deals=arguments.deals, runs=arguments.runs,
+        overrides=arguments.set,
+    )  # fmt: skip
+
+
+def conduct(experiment: Experiment, jobs: int, command: str, folder: Path) -> Path:
+    """Do what is not yet done, and write the figures.
+
+    Args:
+        experiment: which.
+        jobs: runs at once.
+        command: that is written beside the figures.
+        folder: where ``EXPERIMENT.json`` goes.
+
+    Raises:
+        LupaiError: a recipe that is not allowed, a folder that holds something else, or runs that
+            failed.
+        KeyboardInterrupt: stopped, all is saved.
+    """
+    check(experiment)
+    tasks = [RunJob(experiment, run) for run in experiment.all_runs()]
+    failed = run_queue(tasks, jobs, sys.stderr)
+    if failed:
+        what = "\n".join(f"  {name}: {reason}" for name, reason in failed.items())
+        raise LupaiError(f"{len(failed)} of {len(tasks)} runs failed:\n{what}")
+    target = folder / f"{experiment.name}.json"
+    write_json(target, results.collect(experiment, command))
+    print(f"wrote {target}")
+    return target
+
+
+def draw(file: Path) -> None:
+    """The picture beside the figures; left as it is where matplotlib is missing."""
+    data = results.read(file)
+    try:
+        picture = pages.draw(data)
+    except ImportError:
+        print("matplotlib is not installed: the picture is left as it is", file=sys.stderr)
+        return
+    write_whole(file.with_suffix(".png"), picture)
+    print(f"wrote {file.with_suffix('.png')}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""Experiments of docs/training.md: several recipes, several seeds, the same measurement."""

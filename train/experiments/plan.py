@@ -1,0 +1,165 @@
+"""Which runs an experiment has: recipes times seeds, and what is measured at their end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from lupai.train.config import TrainConfig, load_config
+
+__all__ = ["EXPERIMENTS", "Experiment", "Run", "Variant", "ablation", "full", "quick"]
+
+SEEDS: Final = (1, 2, 3)
+POINTS: Final = 10  # of a learning curve, where the number of iterations is known
+WATCHED: Final = ("watch.deals=100",)  # curves of experiments: narrower than those of daily runs
+PRESETS: Final = ("qingdao", "shiwei", "weihai")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A recipe.
+
+    Attributes:
+        name: of its runs' folders.
+        config: shipped config or file.
+        about: a few words for a table.
+        overrides: ``key=value`` texts.
+    """
+
+    name: str
+    config: str
+    about: str
+    overrides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """One recipe with one seed.
+
+    Attributes:
+        variant: the recipe. seed: of the run. folder: its run folder.
+        overrides: all of its values that are not the config file's.
+    """
+
+    variant: Variant
+    seed: int
+    folder: Path
+    overrides: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Name of its folder."""
+        return self.folder.name
+
+    def config(self) -> TrainConfig:
+        """The config that it is trained with.
+
+        Raises:
+            ConfigError: the config or a value of it is not allowed.
+        """
+        return load_config(self.variant.config, self.overrides)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Recipes that are compared, or stand beside each other.
+
+    Attributes:
+        name: of its folder and files.
+        variants: the recipes. seeds: each recipe is trained with each of them.
+        overrides: ``key=value`` texts for all of them.
+        base: name of the recipe that the others are compared with, if any.
+        runs: folder in which ``NAME/`` with the run folders lies.
+        deals: of the pack, in each match at the end.
+        pack: a pack's name.
+        opponents: who is met in these matches. formats: how.
+        anchors: opponents whose curves are drawn.
+    """
+
+    name: str
+    variants: tuple[Variant, ...]
+    seeds: tuple[int, ...] = SEEDS
+    overrides: tuple[str, ...] = ()
+    base: str | None = None
+    runs: Path = Path("runs")
+    deals: int = 400
+    pack: str = "test"
+    opponents: tuple[str, ...] = ("random", "greedy", "tactical")
+    formats: tuple[str, ...] = ("seat", "camp")
+    anchors: tuple[str, ...] = ("greedy", "tactical")
+
+    def all_runs(self) -> list[Run]:
+        """Seed by seed, so that an experiment that is cut short has something of every recipe."""
+        return [self._run(variant, seed) for seed in self.seeds for variant in self.variants]
+
+    def _run(self, variant: Variant, seed: int) -> Run:
+        folder, name = self.runs / self.name, f"{variant.name}-{seed}"
+        own = (f"runs={folder}", f"name={name}", f"seed={seed}")
+        return Run(variant, seed, folder / name, (*variant.overrides, *self.overrides, *own))
+
+
+def ablation(steps: int = 400_000) -> Experiment:
+    """What each part of the recipe gives, after equally many decisions."""
+    config = "qingdao_quick"
+    batch = load_config(config).ppo.batch_size
+    # The shaping ends at half of the way, so that what is left at the end is learned without it.
+    potential = ("reward.kind=potential", f"reward.anneal_steps={max(1, steps // 2)}")
+    return Experiment(
+        "ablation",
+        (
+            Variant("base", config, "as configured: perfect-information critic, role head, score"),
+            Variant("critic-off", config, "the critic sees the seat's observation only",
+                    ("network.critic=observation",)),
+            Variant("role-head-off", config, "no role head", ("network.role_head=0",)),
+            Variant("placement", config, "reward when a place is taken",
+                    ("reward.kind=placement",)),
+            Variant("potential", config, "shaping by a potential, gone at half of the way",
+                    potential),
+        ),
+        overrides=("stop.minutes=null", f"stop.steps={steps}", *WATCHED,
+                   f"watch.every={max(1, steps // batch // POINTS)}"),
+        base="base",
+    )  # fmt: skip
+
+
+def quick() -> Experiment:
+    """The small recipe of each preset."""
+    return Experiment(
+        "quick",
+        tuple(Variant(preset, f"{preset}_quick", f"`{preset}_quick`") for preset in PRESETS),
+        overrides=(*WATCHED, "watch.every=10"),
+    )
+
+
+def full(minutes: float | None = None) -> Experiment:
+    """The long recipe of qingdao; ``minutes``: not so long."""
+    limit = () if minutes is None else (f"stop.minutes={minutes:g}",)
+    variant = Variant("qingdao", "qingdao_full", "`qingdao_full`", limit)
+    return Experiment("full", (variant,), overrides=WATCHED)
+
+
+EXPERIMENTS: Final[dict[str, Callable[..., Experiment]]] = {
+    "ablation": ablation,
+    "quick": quick,
+    "full": full,
+}
+
+
+def changed(
+    experiment: Experiment,
+    *,
+    seeds: int | None = None,
+    deals: int | None = None,
+    runs: Path | None = None,
+    overrides: Sequence[str] = (),
+) -> Experiment:
+    """The same with other sizes; ``seeds``: 1 to so many."""
+    return replace(
+        experiment,
+        seeds=experiment.seeds if seeds is None else tuple(range(1, seeds + 1)),
+        deals=experiment.deals if deals is None else deals,
+        runs=experiment.runs if runs is None else runs,
+        overrides=(*experiment.overrides, *overrides),
+    )
