@@ -1,4 +1,4 @@
-"""The quickstart notebook runs from its first cell to its last in a fresh kernel."""
+"""The notebooks run from their first cell to their last in a fresh kernel."""
 
 import importlib.util
 from pathlib import Path
@@ -8,11 +8,12 @@ import pytest
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "quickstart.ipynb"
+FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 
 
-def read():
-    return nbformat.read(NOTEBOOK, as_version=4)
+def read(name):
+    return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
 
 
 def printed(notebook):
@@ -21,20 +22,24 @@ def printed(notebook):
     return "\n".join(o.get("text") or o.get("data", {}).get("text/plain", "") for o in outputs)
 
 
-def execute(monkeypatch, run):
-    monkeypatch.setenv("LUPAI_RUN", str(run))  # the kernel inherits it
-    notebook = read()
-    resources = {"metadata": {"path": str(NOTEBOOK.parent)}}
+def execute(name, timeout=120):
+    notebook = read(name)
+    resources = {"metadata": {"path": str(FOLDER)}}
     client = nbclient.NotebookClient(
-        notebook, timeout=120, startup_timeout=120, kernel_name="python3", resources=resources
+        notebook, timeout=timeout, startup_timeout=120, kernel_name="python3", resources=resources
     )
     client.execute()
-    return printed(notebook)
+    return notebook
+
+
+def quickstart(monkeypatch, run):
+    monkeypatch.setenv("LUPAI_RUN", str(run))  # the kernel inherits it
+    return printed(execute("quickstart"))
 
 
 @pytest.mark.slow
 def test_it_runs_where_nothing_was_trained(tmp_path, monkeypatch):
-    text = execute(monkeypatch, tmp_path / "no such run")
+    text = quickstart(monkeypatch, tmp_path / "no such run")
     assert "greedy would play" in text
     assert "guard" in text  # the guard's own view was shown
 
@@ -44,13 +49,37 @@ def test_it_runs_with_a_trained_agent(tmp_path, monkeypatch):
     pytest.importorskip("torch")
     from tests.tiny_agent import save_tiny_agent
 
-    text = execute(monkeypatch, save_tiny_agent(tmp_path / "run"))
+    text = quickstart(monkeypatch, save_tiny_agent(tmp_path / "run"))
     assert "tiny would play" in text
     assert "no trained agent here" not in text
 
 
-def test_it_is_stored_without_outputs():
-    notebook = read()
+@pytest.mark.train
+@pytest.mark.slow
+@pytest.mark.xdist_group("ray")
+def test_self_play_trains_shows_curves_and_measures(tmp_path, monkeypatch):
+    for name in ("ray", "tensorboard", "matplotlib"):
+        pytest.importorskip(name)
+    small = (
+        "network.hidden=[16] network.move_hidden=8 network.value_hidden=[8] ppo.batch_size=512 "
+        "ppo.minibatch_size=256 ppo.epochs=1 workers.envs_per_runner=8 watch.every=1 watch.deals=2"
+    )
+    monkeypatch.setenv("LUPAI_MINUTES", "0.01")
+    monkeypatch.setenv("LUPAI_VALUES", f"{small} runs={tmp_path}")
+    notebook = execute("self_play", timeout=280)
+    text = printed(notebook)
+    assert (tmp_path / "notebook" / "metrics.jsonl").is_file()
+    assert "curves, such as" in text
+    assert "finished: " in text
+    assert "notebook" in text.split("finished: ")[1]  # the agent's row in the arena's table
+    pictures = [out for cell in notebook.cells for out in cell.get("outputs", [])
+                if "image/png" in out.get("data", {})]  # fmt: skip
+    assert len(pictures) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_notebooks_are_stored_without_outputs(name):
+    notebook = read(name)
     nbformat.validate(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -58,8 +87,9 @@ def test_it_is_stored_without_outputs():
             assert cell.execution_count is None
 
 
-def test_it_is_valid_without_a_kernel_of_the_authors_machine():
-    metadata = read().metadata
+@pytest.mark.parametrize("name", NAMES)
+def test_they_are_valid_without_a_kernel_of_the_authors_machine(name):
+    metadata = read(name).metadata
     assert metadata.kernelspec.name == "python3"
     assert set(metadata) <= {"kernelspec", "language_info"}
     assert importlib.util.find_spec("ipykernel"), "the dev extra brings it"

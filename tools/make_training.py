@@ -21,12 +21,8 @@ from pathlib import Path
 import make_docs
 
 from lupai.envs.errors import LupaiError
-from lupai.train.arena.results import write_json
-from lupai.train.experiments import pages, results
 from lupai.train.experiments.plan import EXPERIMENTS, Experiment, changed
-from lupai.train.experiments.queue import run_queue
-from lupai.train.experiments.work import RunJob, check
-from lupai.train.files import write_whole
+from lupai.train.experiments.run import conduct, draw
 
 FOLDER = make_docs.ROOT / "docs" / "training"
 PAGE = make_docs.ROOT / "docs" / "training.md"
@@ -39,7 +35,8 @@ def main(argv: list[str] | None = None) -> int:
     command = shlex.join(["python", "tools/make_training.py", *given])
     try:
         if not arguments.page:
-            conduct(experiment_of(arguments), arguments.jobs, command, FOLDER)
+            file = conduct(experiment_of(arguments), arguments.jobs, command, FOLDER, sys.stderr)
+            print(f"wrote {file.relative_to(make_docs.ROOT)}")
         draw(FOLDER / f"{arguments.experiment}.json")
     except LupaiError as error:
         print(f"make_training: {error}", file=sys.stderr)
@@ -94,44 +91,6 @@ def experiment_of(arguments: argparse.Namespace) -> Experiment:
         made, seeds=arguments.seeds, deals=arguments.deals, runs=arguments.runs,
         overrides=arguments.set,
     )  # fmt: skip
-
-
-def conduct(experiment: Experiment, jobs: int, command: str, folder: Path) -> Path:
-    """Do what is not yet done, and write the figures.
-
-    Args:
-        experiment: which.
-        jobs: runs at once.
-        command: that is written beside the figures.
-        folder: where ``EXPERIMENT.json`` goes.
-
-    Raises:
-        LupaiError: a recipe that is not allowed, a folder that holds something else, or runs that
-            failed.
-        KeyboardInterrupt: stopped, all is saved.
-    """
-    check(experiment)
-    tasks = [RunJob(experiment, run) for run in experiment.all_runs()]
-    failed = run_queue(tasks, jobs, sys.stderr)
-    if failed:
-        what = "\n".join(f"  {name}: {reason}" for name, reason in failed.items())
-        raise LupaiError(f"{len(failed)} of {len(tasks)} runs failed:\n{what}")
-    target = folder / f"{experiment.name}.json"
-    write_json(target, results.collect(experiment, command))
-    print(f"wrote {target}")
-    return target
-
-
-def draw(file: Path) -> None:
-    """The picture beside the figures; left as it is where matplotlib is missing."""
-    data = results.read(file)
-    try:
-        picture = pages.draw(data)
-    except ImportError:
-        print("matplotlib is not installed: the picture is left as it is", file=sys.stderr)
-        return
-    write_whole(file.with_suffix(".png"), picture)
-    print(f"wrote {file.with_suffix('.png')}")
 
 
 if __name__ == "__main__":

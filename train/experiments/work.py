@@ -47,7 +47,8 @@ class RunJob:
             return [*_LUPAI, "train", *words]
         if measured(self._experiment, self._run) is None:
             return [
-                *_LUPAI, "arena", str(folder), "--against", ",".join(self._experiment.opponents),
+                *_LUPAI, "arena", "--players", str(folder),
+                "--against", ",".join(self._experiment.opponents),
                 "--format", ",".join(self._experiment.formats), "--pack", self._experiment.pack,
                 "--rules", self._config.rules_string, "--deals", str(self._experiment.deals),
                 "--strict", "--no-progress", "-o", str(result_file(self._experiment, self._run)),
