@@ -167,14 +167,27 @@ def test_a_signal_is_passed_on_once_and_waited_for(tmp_path, number, capsys):
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    before = signal.getsignal(signal.SIGTERM)
+    stops = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(stop) for stop in stops]
     with pytest.raises(KeyboardInterrupt):
         run_queue(jobs, 2)
     thread.join()
     for name in "ab":
         assert (tmp_path / f"{name}.log").read_text() == "ready\nsaved 1\n"
     assert not (tmp_path / "c.log").exists()
-    assert signal.getsignal(signal.SIGTERM) == before
+    assert [signal.getsignal(stop) for stop in stops] == before
+
+
+def test_children_hear_a_ctrl_c_where_it_was_ignored(tmp_path):
+    """As after `command &` in a script; a child that ignored it would never stop."""
+    show = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        run_queue([Words(tmp_path, "a", show)], 1)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (tmp_path / "a.log").read_text() == "True\n"
 
 
 def test_durations_are_short():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +14,6 @@ from lupai.train.bench.report import markdown
 __all__ = ["draw", "tables"]
 
 COLORS: Final = ("#1b6ca8", "#c8553d", "#4f7d3a", "#8a5fa8", "#b58900", "#555555")
-WORDS: Final = {"seat": "one seat against four of", "camp": "a camp against the other of"}
 _GRID: Final = 60  # points of a mean curve
 
 F64 = npt.NDArray[np.float64]
@@ -32,11 +32,17 @@ def tables(data: dict[str, Any]) -> str:
 def _sentence(data: dict[str, Any]) -> str:
     about = data["machine"]
     packages = ("lupai", "python", "torch", "ray", "numpy")
-    versions = "; ".join(
+    versions = _each_once(
         ", ".join(f"{name} {found[name]}" for name in packages if found.get(name))
-        + (f", commit `{found['commit'][:10]}`" if found.get("commit") else "")
         for found in data["versions"]
     )
+    commits = _each_once(
+        "`" + found["commit"][:10] + ("-dirty" if found["commit"].endswith("-dirty") else "") + "`"
+        for found in data["versions"]
+        if found.get("commit")
+    )
+    if commits:
+        versions += f"; commit {commits}"
     seeds = len(data["seeds"])
     unit = (
         "Means over the seeds with 95 % intervals by Student's t: the seed is the unit, "
@@ -47,13 +53,18 @@ def _sentence(data: dict[str, Any]) -> str:
     return (
         f"`{data['command']}`, {data['date']}, {about['processor']}, {about['cores']} cores, "
         f"{about['system']}; {versions}. Score per hand of the final agents in points, "
-        f"{data['deals']:,} deals of the pack `{data['pack']}` in each match. {unit}"
+        f"{data['deals']:,} deals of the pack `{data['pack']}` in each match; `seat`: one seat against four of the "
+        f"opponent, `camp`: whole camps, both ways. {unit}"
     )
+
+
+def _each_once(texts: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(texts))
 
 
 def _score_table(data: dict[str, Any], what: str) -> str:
     columns = [(f, o) for f in data["formats"] for o in data["opponents"]]
-    head = ["recipe", *(f"{WORDS.get(f, f)} `{o}`" for f, o in columns)]
+    head = ["recipe", *(f"{f} against `{o}`" for f, o in columns)]
     body = [
         [f"{v['name']}: {v['about']}", *(_interval(v[what][f][o]) for f, o in columns)]
         for v in data["variants"]
@@ -106,6 +117,7 @@ def draw(data: dict[str, Any]) -> bytes:
             for axes, key, scale in zip(row, ("steps", "minutes"), (1e6, 1.0), strict=True):
                 for variant, color in zip(data["variants"], _colors(data), strict=True):
                     _lines(axes, variant, key, scale, f"eval/{anchor}/seat", color)
+                axes.set_xlim(left=0)
                 axes.axhline(0, color="#888888", linewidth=0.8, zorder=0)
                 axes.grid(axis="y", color="#dddddd", linewidth=0.6)
                 axes.spines[["top", "right"]].set_visible(False)
@@ -114,7 +126,8 @@ def draw(data: dict[str, Any]) -> bytes:
         places[-1][0].set_xlabel("decisions, millions")
         places[-1][1].set_xlabel("minutes of training")
         places[0][0].legend(frameon=False, fontsize=8)
-        seeds = f"thin: each of {len(data['seeds'])} seeds, thick: their mean"
+        n = len(data["seeds"])
+        seeds = "one seed" if n == 1 else f"thin: each of {n} seeds, thick: their mean"
         figure.suptitle(f"{data['experiment']}: one seat, greedy play ({seeds})", fontsize=10)
         out = io.BytesIO()
         figure.savefig(out, format="png", metadata={"Software": None})

@@ -68,7 +68,7 @@ def run_queue(jobs: Sequence[Job], at_once: int, out: TextIO | None = None) -> d
             )  # fmt: skip
         running[process] = job, command
 
-    old = _stop_at(signal.SIGTERM)
+    old = _stop_signals()
     try:
         while waiting or running:
             while waiting and len(running) < at_once:
@@ -85,21 +85,25 @@ def run_queue(jobs: Sequence[Job], at_once: int, out: TextIO | None = None) -> d
     finally:
         _end(list(running))
         line.close()
-        if old is not None:
-            signal.signal(signal.SIGTERM, old)
+        for number, handler in old.items():
+            signal.signal(number, handler)
     return failed
 
 
-def _stop_at(number: int) -> Any:
-    """Treat a signal as a Ctrl-C; the handler before, None where that cannot be."""
+def _stop_signals() -> dict[int, Any]:
+    """Make Ctrl-C and SIGTERM a KeyboardInterrupt; the handlers before.
+
+    Ctrl-C too: a shell's ``&`` makes it ignored, by us and by all that we start.
+    """
 
     def handle(number: int, frame: Any) -> None:
         raise KeyboardInterrupt
 
-    try:
-        return signal.signal(number, handle)
-    except ValueError:  # not in the main thread
-        return None
+    old: dict[int, Any] = {}
+    with suppress(ValueError):  # not in the main thread: whoever runs us there handles signals
+        for number in (signal.SIGINT, signal.SIGTERM):
+            old[number] = signal.signal(number, handle)
+    return old
 
 
 def _end(processes: list[Any]) -> None:
