@@ -53,8 +53,8 @@ def _sentence(data: dict[str, Any]) -> str:
     return (
         f"`{data['command']}`, {data['date']}, {about['processor']}, {about['cores']} cores, "
         f"{about['system']}; {versions}. Score per hand of the final agents in points, "
-        f"{data['deals']:,} deals of the pack `{data['pack']}` in each match; `seat`: one seat against four of the "
-        f"opponent, `camp`: whole camps, both ways. {unit}"
+        f"{data['deals']:,} deals of the pack `{data['pack']}` in each match; `seat`: one seat "
+        f"against four of the opponent, `camp`: whole camps, both ways. {unit}"
     )
 
 
