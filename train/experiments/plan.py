@@ -129,7 +129,7 @@ def quick() -> Experiment:
     return Experiment(
         "quick",
         tuple(Variant(preset, f"{preset}_quick", f"`{preset}_quick`") for preset in PRESETS),
-        overrides=(*WATCHED, "watch.every=10"),
+        overrides=(*WATCHED, "watch.every=5"),
     )
 
 
