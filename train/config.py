@@ -129,6 +129,14 @@ class PPOSection(_Section):
         return self
 
 
+class ImitationSection(_Section):
+    """Learning from an agent that is there already, before reinforcement learning begins."""
+
+    agent: str = Field("tactical", min_length=1, description="whose moves; a name or a folder")
+    steps: int = Field(0, ge=0, description="decisions of the run that it plays; 0: none")
+    lr: float = Field(2e-3, gt=0, le=1, description="learning rate while it plays")
+
+
 class WorkersSection(_Section):
     """Where the games are played."""
 
@@ -226,6 +234,7 @@ class TrainConfig(_Section):
     reward: RewardSection = RewardSection()
     network: NetworkSection = NetworkSection()
     ppo: PPOSection = PPOSection()
+    imitation: ImitationSection = ImitationSection()
     selfplay: SelfPlaySection = SelfPlaySection()
     target: str | None = Field(None, description="exploit: whom; an agent's name or folder")
     exploit: ExploitSection = ExploitSection()
@@ -243,6 +252,15 @@ class TrainConfig(_Section):
         except RulesError as error:
             raise ValueError(str(error)) from None
         return str(rules)
+
+    @model_validator(mode="after")
+    def _teacher_fits(self) -> TrainConfig:
+        if self.imitation.steps and self.workers.sampler != "batch":
+            raise ValueError(
+                f"imitation needs workers.sampler batch, not {self.workers.sampler}: in RLlib's "
+                f"own runner only the policy plays"
+            )
+        return self
 
     @model_validator(mode="after")
     def _opponents_fit(self) -> TrainConfig:

@@ -23,6 +23,7 @@ from lupai.train.rllib.batching import StandardAdvantages
 from lupai.train.rllib.env import OBSERVATION
 from lupai.train.rllib.module import ENTROPY, LOG_PROB, ROLE_LOGITS
 from lupai.train.rllib.role_stats import RoleStats
+from lupai.train.rllib.teacher import TAUGHT
 
 
 class LupaiLearner(PPOTorchLearner):
@@ -63,11 +64,11 @@ class LupaiLearner(PPOTorchLearner):
         log_prob, entropy = fwd_out[LOG_PROB], fwd_out[ENTROPY]
         mask = batch.get(Columns.LOSS_MASK)
         mask = torch.ones_like(log_prob, dtype=torch.bool) if mask is None else mask.bool()
-        valid = mask.sum().clamp_min(1)
 
-        def mean(values: Tensor) -> Tensor:
+        def mean(values: Tensor, rows: Tensor = mask) -> Tensor:
             # where() and not a product: a masked row must not pass on an infinity as NaN.
-            return torch.where(mask, values, torch.zeros_like(values)).sum() / valid
+            total = torch.where(rows, values, torch.zeros_like(values)).sum()
+            return total / rows.sum().clamp_min(1)
 
         advantages = batch[Postprocessing.ADVANTAGES]
         targets = batch[Postprocessing.VALUE_TARGETS]
@@ -75,11 +76,15 @@ class LupaiLearner(PPOTorchLearner):
         ratio = log_ratio.exp()
         clipped = ratio.clamp(1 - config.clip_param, 1 + config.clip_param)
         surrogate = torch.min(advantages * ratio, advantages * clipped)
+        coeff = self.entropy_coeff_schedulers_per_module[module_id].get_current_value()
+        gain, own = surrogate + coeff * entropy, mask
+        if TAUGHT in batch:  # moves of another agent, which are to become likely
+            taught = batch[TAUGHT].bool()
+            gain, own = torch.where(taught, log_prob, gain), mask & ~taught
         values = module.compute_values(batch)
         value_error = (values - targets).square()
         value_loss = value_error.clamp(max=config.vf_clip_param)
-        coeff = self.entropy_coeff_schedulers_per_module[module_id].get_current_value()
-        loss = mean(-surrogate + config.vf_loss_coeff * value_loss - coeff * entropy)
+        loss = mean(config.vf_loss_coeff * value_loss - gain)
         stats = self._stats.setdefault(module_id, RoleStats(module.table))
         if ROLE_LOGITS in fwd_out:
             total, count = _role_loss(fwd_out[ROLE_LOGITS], batch[PRIVILEGED][:, FEATURES], mask)
@@ -87,17 +92,22 @@ class LupaiLearner(PPOTorchLearner):
             stats.add_guesses(total.detach(), count)
         with torch.no_grad():
             stats.add(batch[Columns.OBS][OBSERVATION], mask, targets, values, entropy)
+            if TAUGHT in batch and not own.all():
+                others = mask & taught
+                self.metrics.log_value(
+                    (module_id, "imitation_log_loss"), -mean(log_prob, others), window=1
+                )
             self.metrics.log_dict(
                 {
-                    POLICY_LOSS_KEY: -mean(surrogate),
+                    POLICY_LOSS_KEY: -mean(surrogate, own),
                     VF_LOSS_KEY: mean(value_loss),
                     LEARNER_RESULTS_VF_LOSS_UNCLIPPED_KEY: mean(value_error),
                     LEARNER_RESULTS_VF_EXPLAINED_VAR_KEY: explained_variance(
                         targets[mask], values[mask]
                     ),
                     ENTROPY_KEY: mean(entropy),
-                    "approx_kl": mean(ratio - 1 - log_ratio),
-                    "clip_fraction": mean((ratio != clipped).float()),
+                    "approx_kl": mean(ratio - 1 - log_ratio, own),
+                    "clip_fraction": mean((ratio != clipped).float(), own),
                 },
                 key=module_id,
                 window=1,

@@ -36,6 +36,7 @@ from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.payroll import Payroll
 from lupai.train.rllib.tables import Finished, Tables
+from lupai.train.rllib.teacher import TAUGHT, Teacher
 from lupai.train.rllib.trajectories import Recorder, Trajectories
 
 
@@ -61,6 +62,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         self._next_hand = 0
         self._first = 0  # hand that begins next when the learner learns
         self._looks = 0
+        self.teacher: Teacher | None = None
 
     def sample(
         self, *, num_timesteps: int | None = None, explore: bool | None = None, **kwargs: Any
@@ -108,7 +110,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         record.begin(decisions + 2 * len(tables))
         made = 0
         while made < decisions:
-            actions, log_probs = self._choose(self._seen)
+            actions, log_probs = self._choose(tables, self._seen)
             # By the bits that the policy saw; the engine refuses by its own rules.
             bits = self._seen[LEGAL][np.arange(len(actions)), actions >> 3] >> (7 - (actions & 7))
             illegal += len(actions) - int(np.count_nonzero(bits & 1))
@@ -159,9 +161,13 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             self._looks += 1
         return tables.privileged(check)
 
-    def _choose(self, columns: dict[str, Any]) -> tuple[Any, Any]:
+    def _choose(self, tables: Tables, columns: dict[str, Any]) -> tuple[Any, Any]:
         """``(actions [N], log-probabilities [N])``."""
         asked = time.perf_counter()
+        if self.teacher is not None:
+            actions = self.teacher.moves(tables)
+            self._inference += time.perf_counter() - asked
+            return actions, np.zeros(len(actions), np.float32)
         obs = {name: torch.from_numpy(columns[name]) for name in (OBSERVATION, LEGAL)}
         out = self.module.forward_exploration({POLICY: {Columns.OBS: obs}})[POLICY]
         actions, log_probs = out[Columns.ACTIONS].numpy(), out[Columns.ACTION_LOGP].numpy()
@@ -170,6 +176,8 @@ class BatchEnvRunner(MultiAgentEnvRunner):
 
     def _add(self, tables: Tables, actions: Any, log_probs: Any) -> None:
         made = {Columns.ACTIONS: actions, Columns.ACTION_LOGP: log_probs}
+        if self.config.env_config.get("imitation"):
+            made[TAUGHT] = np.full(len(tables.rows), self.teacher is not None)
         self._record.add(hand=self._hands[tables.rows], **self._seen, **made)
 
     def _close(self, end: Finished) -> None:

@@ -44,6 +44,17 @@ def network_config(config: TrainConfig) -> NetworkConfig:
     )
 
 
+def learning_rate(config: TrainConfig) -> Any:
+    """RLlib's schedule: a number, or points ``[decisions, rate]`` joined by straight lines."""
+    ppo, imitation = config.ppo, config.imitation
+    lr: list[list[float]] = [[0, ppo.lr]]
+    if ppo.lr_end is not None:
+        lr.append([imitation.steps + ppo.lr_steps, ppo.lr_end])
+    if imitation.steps:
+        lr[:1] = [[0, imitation.lr], [imitation.steps, imitation.lr], [imitation.steps + 1, ppo.lr]]
+    return lr if len(lr) > 1 else ppo.lr
+
+
 def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = False) -> PPOConfig:
     """RLlib's config of a run.
 
@@ -56,9 +67,6 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
     ppo, workers, learners = config.ppo, config.workers, config.learners
     role_head = config.network.role_head > 0
     privileged = role_head or config.network.critic == "perfect"
-    lr: Any = ppo.lr
-    if ppo.lr_end is not None:
-        lr = [[0, ppo.lr], [ppo.lr_steps, ppo.lr_end]]
     settings = (
         PPOConfig(algo_class=LupaiPPO)
         .environment(
@@ -76,6 +84,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
                 "seating": seating(config),
                 "privileged": privileged,
                 "grounded": role_head,
+                "imitation": config.imitation.steps > 0,
             },
             disable_env_checking=True,  # RLlib's checker plays unmasked moves
         )
@@ -114,7 +123,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
             train_batch_size_per_learner=ppo.batch_size // max(1, learners.num),
             minibatch_size=ppo.minibatch_size,
             num_epochs=ppo.epochs,
-            lr=lr,
+            lr=learning_rate(config),
             gamma=ppo.gamma,
             lambda_=ppo.lambda_,
             clip_param=ppo.clip,

@@ -19,6 +19,7 @@ from lupai.agents.network import pack_legal
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.legal import Legal, verb_mask
+from lupai.envs.view import Views
 from lupai.train.league.lineups import Lineups
 from lupai.train.privileged import learner_columns
 
@@ -96,6 +97,12 @@ class Tables:
         rows, legal = self._asked()
         observation = self.engine.observe(self.state, self.seats, rows)
         return observation, pack_legal(*legal.ids(), ACTIONS.size)
+
+    def views(self) -> Views:
+        """What the asked seats see, for agents."""
+        legal = self._asked()[1]
+        seats = self.seats.astype(np.intp)
+        return Views(self.engine, self.state, seats, self.rows, legal=legal)
 
     def privileged(self, check: npt.ArrayLike | None = None) -> dict[str, npt.NDArray[Any]]:
         """WARNING, god's eye: columns ``[N, ...]`` of what only a learner may see of the asked

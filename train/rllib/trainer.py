@@ -16,6 +16,7 @@ from lupai.train.league.coach import League
 from lupai.train.rllib.export import export_agent, live_agent
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.setup import algorithm_config, set_shaping
+from lupai.train.rllib.teacher import set_teacher
 from lupai.train.run_folder import Progress, TrainingError
 
 __all__ = ["RLlibTrainer", "metrics", "train_once"]
@@ -23,6 +24,7 @@ __all__ = ["RLlibTrainer", "metrics", "train_once"]
 # Our name of each of the learner's metrics; those that are not here keep theirs behind `loss/`.
 LEARNED: Final = {
     "policy_loss": "loss/policy",
+    "imitation_log_loss": "loss/imitation",
     "vf_loss": "loss/value",
     "vf_explained_var": "loss/value_explained",
     "gradients_default_optimizer_global_norm": "loss/gradient_norm",
@@ -70,6 +72,7 @@ class RLlibTrainer:
     def train(self) -> dict[str, float]:
         """One iteration; see :class:`~lupai.train.loop.Trainer`."""
         set_shaping(self.algorithm, self._config, self._progress.steps)
+        set_teacher(self.algorithm, self._config, self._progress.steps)
         if self._coach is not None:
             self._coach.before(self.algorithm)
         result = train_once(self.algorithm)
