@@ -1,18 +1,20 @@
 """Fit the value networks of ``search`` to hands that ``tactical`` plays against itself.
 
-    python tools/fit_value.py --rules qingdao --hands 15000
+    python tools/fit_value.py --rules qingdao
 
-Writes agents/search/value_PRESET.npz. Needs torch. Some moves are drawn from the best few instead
-of the best, so that the network knows the tables to which the moves lead that a search compares:
-tables right behind such a move are kept, and so are first leads and some others.
+Writes agents/search/value_PRESET.npz. Needs torch and some 10 GB of memory. The network learns from
+hands of ``greedy`` first, which are cheap and teach it what beats what, then from those of
+``tactical``. Some moves are drawn from the best few instead of the best, so that the network knows
+the tables to which the moves lead that a search compares: tables right behind such a move are kept,
+and so are first leads and some others.
 
 The target of a table are the finishing places at the end of its hand, which are known but noisy,
 mixed with what a first network says of the tables that came next (a lambda-return). Two blocks of
 a thousand hands in twenty are held out of the fit and say how good it is.
 
-Hands are played in blocks of a thousand, each from its own seed. With ``--data FOLDER`` blocks are
-kept there, and those that are there already are not played again; several processes with different
-``--first`` may fill it. The same options give the same file.
+Hands are played in blocks of a thousand, each from its own seed. With ``--data FOLDER`` blocks of
+``tactical`` are kept there, and those that are there already are not played again; several
+processes with different ``--first`` may fill it. The same options give the same file.
 """
 
 from __future__ import annotations
@@ -20,112 +22,24 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
+from value_data import BLOCK, Block, Greedy, gather, play, prepare
 
 from lupai.agents.search import files
-from lupai.agents.search.value import FEATURES, LAYOUT, features
-from lupai.agents.tactical import TacticalAgent
+from lupai.agents.search.value import FEATURES, LAYOUT
 from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.state import PHASE_PLAY, SEATS
-from lupai.envs.view import Views
+from lupai.envs.baohuang.state import SEATS
 
-BLOCK = 1000  # hands
-KEEP = 0.10  # of the decisions in play
-STRAY = 0.08  # of the moves and bids are drawn from the best few
-FEW = 5
 TRUST = 0.6  # lambda: weight of the following table's own target against the network's word
 HELD_OUT = 20  # two blocks of so many
-# every other block without the calls that leave the emperor alone, which else are most hands
-OTHER = {"qingdao": ";grab=false", "shiwei": ";grab=false", "weihai": ";open_solo=false"}
-WIDTHS = (160, 64)
-BATCH, RATE = 1024, 4e-3
-
-Block = dict[str, np.ndarray]
-
-
-def labels(state: Any) -> np.ndarray:
-    """``[N, S, S]`` which place each seat took at ended tables; open places are shared alike."""
-    places = state.places
-    out = np.zeros((len(places), SEATS, SEATS), np.float32)
-    for place in range(1, SEATS + 1):
-        out[:, :, place - 1] = places == place
-    free = 1 - out.sum(axis=1)
-    free /= np.maximum(free.sum(axis=1, keepdims=True), 1)
-    return out + (places == 0)[:, :, None] * free[:, None, :]
-
-
-def play(rules: str, block: int, seed: int) -> Block:
-    """Tables of a block of hands, in the order in which they came.
-
-    Returns:
-        ``inputs [N, F]``, ``targets [N, S * S]`` (places of the seats from the asked one on),
-        ``hand [N]`` and ``seat [N]``, the asked one.
-    """
-    engine, agent = Engine(rules + OTHER[rules] * (block % 2)), TacticalAgent()
-    rng = np.random.default_rng([seed, block])
-    state = engine.reset(rng.integers(1 << 62, size=BLOCK))
-    astray = np.zeros(BLOCK, bool)
-    seen, who, seats = [], [], []
-    while True:
-        rows = np.flatnonzero(~state.over)
-        if not rows.size:
-            break
-        playing = state.phase[rows] == PHASE_PLAY
-        first = playing & (state.played[rows].sum(axis=(1, 2)) == 0)  # where a search of bids ends
-        kept = rows[first | (playing & (astray[rows] | (rng.random(len(rows)) < KEEP)))]
-        if kept.size:
-            some = state.take(kept)
-            seen.append(features(some, supreme=engine.rules.supreme).astype(np.float16))
-            who.append(kept)
-            seats.append(some.actor.astype(np.int8))
-        views = Views(engine, state, state.actor[rows].astype(np.intp), rows)
-        ids, offsets = views.legal.ids()
-        prices = agent.prices(engine.rules, views.state, views.seats, ids, offsets)
-        counts = np.diff(offsets)
-        best_first = np.lexsort((-prices, np.repeat(np.arange(len(rows)), counts)))
-        stray = rng.random(len(rows)) < STRAY
-        pick = np.where(stray, rng.random(len(rows)) * np.minimum(counts, FEW), 0).astype(int)
-        engine.step(state, ids[best_first[offsets[:-1] + pick]], rows, legal=views.legal)
-        astray[rows] = stray & (pick > 0)
-    hand, seat = np.concatenate(who), np.concatenate(seats).astype(np.intp)
-    order = (seat[:, None] + np.arange(SEATS)) % SEATS
-    targets = labels(state)[hand[:, None], order].reshape(len(hand), -1)
-    return {
-        "inputs": np.concatenate(seen),
-        "targets": targets.astype(np.float16),
-        "hand": hand.astype(np.int16),
-        "seat": seat.astype(np.int8),
-    }
-
-
-def gather(arguments: argparse.Namespace) -> list[Block]:
-    """All blocks, from the folder where they are there."""
-    out, start = [], time.monotonic()
-    first, count = arguments.first, -(-arguments.hands // BLOCK)
-    for block in range(first, first + count):
-        name = f"{arguments.rules}-{arguments.seed}-{block}.npz"
-        path = None if arguments.data is None else arguments.data / name
-        if path is not None and path.exists():
-            with np.load(path) as file:
-                out.append({key: file[key] for key in file.files})
-            continue
-        out.append(play(arguments.rules, block, arguments.seed))
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            new = path.with_name(f".{path.stem}.new.npz")
-            np.savez(new, **out[-1])
-            new.replace(path)
-        took = time.monotonic() - start
-        print(
-            f"block {block}: {len(out[-1]['hand'])} rows, {took:.0f} s", file=sys.stderr, flush=True
-        )
-    return out
+TOGETHER = 8  # blocks of greedy
+WIDTHS = (256, 96)
+BATCH, RATE = 1024, 3e-3
 
 
 class Fit:
@@ -145,6 +59,44 @@ class Fit:
         logits = self.net(inputs.float()).view(-1, SEATS, SEATS).log_softmax(2)
         return -(targets.float().view(-1, SEATS, SEATS) * logits).sum(2).mean()
 
+    def _optimiser(self, steps: int) -> Callable[[torch.Tensor, torch.Tensor], float]:
+        """What does one step of so many, and gives its loss."""
+        optimiser = torch.optim.AdamW(self.net.parameters(), lr=RATE, weight_decay=1e-3)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=steps + 1)
+
+        def step(inputs: torch.Tensor, targets: torch.Tensor) -> float:
+            loss = self._loss(inputs, targets)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+            return float(loss.item())
+
+        return step
+
+    def before(self, rules: str, hands: int, seed: int) -> None:
+        """Learn from hands of ``greedy``, each seen once."""
+        blocks = range(0, hands // BLOCK, TOGETHER)
+        supreme = Engine(rules).rules.supreme
+        probe = prepare(play(rules, 0, seed, Greedy), supreme)
+        each = TOGETHER * len(probe["hand"]) * 3 // 4 // BATCH  # steps for blocks played at once
+        step = self._optimiser(len(blocks) * each)
+        for first in blocks:
+            some = [
+                prepare(play(rules, block, seed, Greedy), supreme)
+                for block in range(first, first + TOGETHER)
+            ]
+            inputs = torch.from_numpy(np.concatenate([block["inputs"] for block in some]))
+            wanted = torch.from_numpy(np.concatenate([block["targets"] for block in some]))
+            order = torch.randperm(len(inputs), generator=self.generator)
+            mean = 0.0
+            for i in range(each):
+                rows = order[i * BATCH : (i + 1) * BATCH]
+                if len(rows):
+                    mean += step(inputs[rows], wanted[rows]) / each
+            text = f"greedy, {first + TOGETHER},000 hands: loss {mean:.4f}"
+            print(text, file=sys.stderr, flush=True)
+
     def run(self, blocks: list[Block], targets: list[np.ndarray], epochs: int) -> None:
         """Fit to ``targets`` of the blocks; each epoch says the loss against true places."""
         kept = [i for i in range(len(blocks)) if i % HELD_OUT >= 2]
@@ -157,19 +109,13 @@ class Fit:
             for name in ("inputs", "targets")
         ]
         steps = len(inputs) // BATCH
-        optimiser = torch.optim.AdamW(self.net.parameters(), lr=RATE, weight_decay=1e-3)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=epochs * steps)
+        step = self._optimiser(epochs * steps)
         for epoch in range(epochs):
             order = torch.randperm(len(inputs), generator=self.generator)
             mean = 0.0
             for i in range(steps):
                 rows = order[i * BATCH : (i + 1) * BATCH]
-                loss = self._loss(inputs[rows], wanted[rows])
-                optimiser.zero_grad()
-                loss.backward()
-                optimiser.step()
-                schedule.step()
-                mean += loss.item() / steps
+                mean += step(inputs[rows], wanted[rows]) / steps
             with torch.no_grad():
                 apart = self._loss(*held).item()
             text = f"epoch {epoch + 1}: loss {mean:.4f}, held out {apart:.4f}"
@@ -204,9 +150,10 @@ class Fit:
         return [(m.weight.detach().numpy().T, m.bias.detach().numpy()) for m in linear]
 
 
-def fit(blocks: list[Block], epochs: int, seed: int) -> Fit:
+def fit(blocks: list[Block], epochs: int, seed: int, rules: str, before: int) -> Fit:
     """First to the true places, then to targets that the first network has smoothed."""
     network = Fit(seed)
+    network.before(rules, before, seed)
     network.run(blocks, [block["targets"] for block in blocks], epochs)
     network.run(blocks, [network.mixed(block) for block in blocks], epochs)
     return network
@@ -216,8 +163,9 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rules", default="qingdao", help="preset")
-    parser.add_argument("--hands", type=int, default=15_000)
-    parser.add_argument("--epochs", type=int, default=4, help="of each of two fits")
+    parser.add_argument("--hands", type=int, default=50_000, help="hands of tactical")
+    parser.add_argument("--before", type=int, default=80_000, help="hands of greedy")
+    parser.add_argument("--epochs", type=int, default=2, help="of each of two fits")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data", type=Path, help="folder in which blocks are kept")
     parser.add_argument("--first", type=int, default=0, help="first block")
@@ -226,9 +174,11 @@ def main() -> None:
     blocks = gather(arguments)
     if arguments.only_play:
         return
+    supreme = Engine(arguments.rules).rules.supreme
+    blocks = [prepare(block, supreme) for block in blocks]
     path = Path("agents/search") / f"value_{arguments.rules}.npz"
-    layers = fit(blocks, arguments.epochs, arguments.seed).layers()
-    files.write(path, layers, arguments.rules, LAYOUT)
+    network = fit(blocks, arguments.epochs, arguments.seed, arguments.rules, arguments.before)
+    files.write(path, network.layers(), arguments.rules, LAYOUT)
     print(f"{path}: {path.stat().st_size} bytes from {sum(len(b['hand']) for b in blocks)} rows")
 
 

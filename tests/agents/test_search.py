@@ -25,7 +25,7 @@ from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.baohuang.scoring import final_scores
 from lupai.envs.baohuang.state import PHASE_OVER, PHASE_PLAY, SEATS, Solo, State
 from lupai.envs.seats import NOBODY
-from lupai.envs.sets import PARTS
+from lupai.envs.sets import PARTS, CardSet, beats
 from lupai.envs.view import View, Views
 from tests.envs.redeal import Story
 from tests.envs.side_by_side import play, small
@@ -91,13 +91,53 @@ def test_wrong_options_are_named(text, message):
 # --- the network ----------------------------------------------------------------------------------
 
 
+def answers_by_hand(state, t, seat):
+    """Whether a hand beats the standing set with naturals, and with at least one joker: by trying
+    every set that it holds."""
+    standing = int(state.standing[t])
+    if standing == NOBODY:
+        return [False, False]
+    rank, n, b, r = (int(x) for x in PARTS[int(set_of_action(np.array(standing)))])
+    target = CardSet(rank, n, b, r)
+    *own, small, big = (int(x) for x in state.ranks[t, seat])
+    found = [False, False]
+    for mine, smalls, bigs in itertools.product(range(13), range(small + 1), range(big + 1)):
+        for count in range(own[mine] + 1):
+            if count + smalls + bigs == 0:
+                continue
+            answer = CardSet(mine if count else 13, count, smalls, bigs)
+            if beats(answer, target):
+                found[smalls + bigs > 0] = True
+    return found
+
+
 def features_by_hand(state, t, supreme):
     """The inputs of one table, as `OF_SEAT` and `OF_TABLE` say."""
     out, actor = [], int(state.actor[t])
     bit = lambda mask, seat: int(mask) >> seat & 1  # noqa: E731
     for seat in [(actor + j) % SEATS for j in range(SEATS)]:
         out += [n / 4 for n in state.ranks[t, seat]]
-        out += [n > 0 for n in state.ranks[t, seat, :13]]
+        own = [int(n) for n in state.ranks[t, seat, :13]]
+        out += [n >= least for least in (1, 2, 3, 4) for n in own]
+        team = {int(state.emperor[t]), int(state.guard[t])}
+        others = [other for other in range(SEATS) if other != seat]
+        foes = [other for other in others if (other in team) != (seat in team)]
+        lead = {}
+        for name, against in (("foes", foes), ("others", others)):
+            higher = [
+                max(
+                    (int(state.ranks[t, o, r]) for o in against for r in range(rank + 1, 13)),
+                    default=0,
+                )
+                for rank in range(13)
+            ]
+            lead[name] = [n - most for n, most in zip(own, higher, strict=True)]
+            out += [(more if n else 0) / 4 for n, more in zip(own, lead[name], strict=True)]
+        out += [n > 0 and more > 0 for n, more in zip(own, lead["foes"], strict=True)]
+        out += [sum(n > 0 for n in own) / 8]
+        for name in ("foes", "others"):
+            out += [sum(n > 0 and more <= 0 for n, more in zip(own, lead[name], strict=True)) / 8]
+        out += answers_by_hand(state, t, seat)
         hides = state.identity_seat[t] == seat
         out += [hides, hides and supreme, state.sizes[t, seat] / 44]
         out += [bit(state.alive[t], seat), state.emperor[t] == seat, state.guard[t] == seat]
