@@ -66,14 +66,16 @@ def make_coach(config: TrainConfig, folder: Path, checkpoint: Path | None) -> Le
 
 
 def check_opponents(config: TrainConfig) -> None:
-    """See that the opponents of a new run can be had, before anything is made or replaced.
+    """See that the opponents of a new run, and the agent that it imitates, can be had, before
+    anything is made or replaced.
 
     Raises:
         LupaiError: an unknown name (it tells those that exist), an agent of other rules, one that
             decides view by view, or one in the run's own folder.
     """
     own = config.run_folder.resolve()
-    for name in opponents_of(config):
+    imitated = (config.imitation.agent,) if config.imitation.steps else ()
+    for name in (*opponents_of(config), *imitated):
         if (
             name not in AGENTS
             and Path(name).is_dir()

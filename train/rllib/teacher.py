@@ -14,10 +14,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents import registry
 from lupai.agents.base import Agent, ask
 from lupai.agents.streams import agent_seed, table_lanes
 from lupai.train.config import TrainConfig
+from lupai.train.league.coach import load_opponent
 from lupai.train.rllib.tables import Tables
 
 __all__ = ["TAUGHT", "Teacher", "set_teacher"]
@@ -34,7 +34,7 @@ class Teacher:
     """
 
     def __init__(self, name: str, rules: str, seed: int, worker: int = 0) -> None:
-        self.agent: Agent = registry.load(name, rules)
+        self.agent: Agent = load_opponent(name, rules)
         self.agent.reset(agent_seed(seed, worker))
 
     def moves(self, tables: Tables) -> npt.NDArray[np.int64]:
