@@ -93,7 +93,9 @@ class SearchAgent:
             rng = decision_generator(
                 self._seed, int(lanes[i]), int(state.redeals[i]), int(state.moves[i])
             )
-            decision = Decision(state.take([i]), int(seats[i]), found, worth, rng)
+            # Prices of bids are points already, and far less sure than what bids lead to.
+            prior = worth * (self.options.trust if playing else 0.0)
+            decision = Decision(state.take([i]), int(seats[i]), found, worth, prior, rng)
             open_.append((i, decision))
         judge = self._judge(engine)
         for (i, decision), place in zip(

@@ -109,7 +109,8 @@ class _Race:
         weight = imagine.weights(
             rules, self.decision, np.concatenate(self._guards), self.options.role_belief
         )
-        top, gap, error = compare(table, weight)
+        prior = self.decision.prior[self.alive]
+        top, gap, error = compare(table, weight, prior)
         timed = self.options.milliseconds is not None
         if late or (not timed and self._left < 2 * len(self.alive)):
             first = self.alive[0] == 0 and gap[0] < self.options.sure * error[0]
@@ -124,12 +125,12 @@ class _Race:
             self._plan()
 
 
-def compare(table: F64, weight: F64) -> tuple[int, F64, F64]:
+def compare(table: F64, weight: F64, prior: F64) -> tuple[int, F64, F64]:
     """The best row of ``[K, W]`` scores in the same W worlds, by how much each row's mean is below
-    it, ``[K]``, and the standard errors of that."""
+    it, ``[K]``, and the standard errors of that. Points ``prior [K]`` are added to the means."""
     total = weight.sum()
-    top = int((table * weight).sum(axis=1).argmax())
+    top = int(((table * weight).sum(axis=1) / total + prior).argmax())
     delta = table[top] - table
     gap = (delta * weight).sum(axis=1) / total
     spread = ((delta - gap[:, None]) ** 2 * weight**2).sum(axis=1)
-    return top, gap, np.sqrt(spread) / total
+    return top, gap + prior[top] - prior, np.sqrt(spread) / total

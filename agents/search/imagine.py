@@ -25,6 +25,7 @@ class Decision:
         seat: the player.
         candidates: ``[K] int32`` legal moves worth a look, that of ``tactical`` first.
         prices: ``[K]`` what ``tactical`` thinks of them.
+        prior: ``[K]`` points that they have in advance.
         rng: all draws for this decision.
     """
 
@@ -32,6 +33,7 @@ class Decision:
     seat: int
     candidates: I32
     prices: F64
+    prior: F64
     rng: np.random.Generator
 
 

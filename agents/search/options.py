@@ -30,6 +30,7 @@ _LIMITS: Final = {  # least, most
     "depth": (1, 64),
     "exploration": (0, 100),
     "sure": (0, 100),
+    "trust": (0, 100),
 }
 
 
@@ -48,6 +49,7 @@ class Options:
             (``move``), the trick (``trick``), or the whole hand (``hand``, judged by its scores).
         policy: who plays on in ``trick`` and ``hand``.
         sure: standard errors by which a move has to lead over the one of ``tactical``.
+        trust: points that a move in play has in advance for each unit of ``tactical``'s price.
         bids: search before the first lead too; else ``tactical`` bids.
         depth: of the tree, in decisions.
         exploration: weight of the prior in the tree, in points.
@@ -67,6 +69,7 @@ class Options:
     horizon: str = "move"
     policy: str = "greedy"
     sure: float = 1.0
+    trust: float = 0.5
     bids: bool = True
     depth: int = 8
     exploration: float = 1.0
@@ -80,7 +83,7 @@ class Options:
             value = getattr(self, name)
             if value is None and name == "milliseconds":
                 continue
-            whole = name not in ("milliseconds", "exploration", "sure")
+            whole = name not in ("milliseconds", "exploration", "sure", "trust")
             kinds = int if whole else (int, float)
             good = isinstance(value, kinds) and not isinstance(value, bool)
             if not good or not least <= value <= most:

@@ -59,8 +59,11 @@ OF_TABLE: Final = (
 _SEAT_WIDTH: Final = sum(width for _, width in OF_SEAT)
 FEATURES: Final = SEATS * _SEAT_WIDTH + sum(width for _, width in OF_TABLE)
 LAYOUT: Final = [SEATS, OF_SEAT, OF_TABLE]
-_BLOCK: Final = 256  # rows that go through the network at once, always: another number of rows
-# may take another way through the matrix product, with other last bits
+_BLOCK: Final = 1024  # rows that go through the network at once: they stay in the cache
+# All numbers that are multiplied are multiples of these, and sums stay below 2**24 of the product:
+# so every sum is exact in float32, whatever the order in which a machine adds up.
+_WEIGHT_STEP: Final = np.float32(2**-10)
+_INPUT_STEP: Final = np.float32(2**-6)
 _SEATS: Final = np.arange(SEATS)
 _ORDER: Final = (_SEATS[:, None] + _SEATS) % SEATS
 _OTHERS: Final = _SEATS[:, None] != _SEATS
@@ -163,10 +166,15 @@ def _answers(ranks: npt.NDArray[np.int8], parts: npt.NDArray[np.integer]) -> npt
 
 class Value:
     """The network: layers ``(weights [I, O], bias [O])``, ReLU between them, and at the end for
-    each seat a softmax over places."""
+    each seat a softmax over places.
+
+    Weights, and what enters each layer, are rounded so far that results are the same bits for a
+    table alone or among others, and on every machine.
+    """
 
     def __init__(self, layers: Layers) -> None:
-        self.layers = layers
+        small = _WEIGHT_STEP * _INPUT_STEP
+        self.layers = [(_round(w, _WEIGHT_STEP), _round(b, small)) for w, b in layers]
 
     def places(self, inputs: F32) -> F32:
         """``[N, S, S]`` chance of each place, seats counted from the one that is asked.
@@ -176,12 +184,7 @@ class Value:
         n = len(inputs)
         logits = np.empty((n, SEATS * SEATS), np.float32)
         for start in range(0, n, _BLOCK):
-            block = inputs[start : start + _BLOCK]
-            if len(block) < _BLOCK:
-                block = np.concatenate(
-                    [block, np.zeros((_BLOCK - len(block), inputs.shape[1]), np.float32)]
-                )
-            logits[start : start + _BLOCK] = self._logits(block)[: n - start]
+            logits[start : start + _BLOCK] = self._logits(inputs[start : start + _BLOCK])
         chances = logits.reshape(n, SEATS, SEATS)
         chances -= chances.max(axis=2, keepdims=True)
         np.exp(chances, out=chances)
@@ -190,11 +193,11 @@ class Value:
 
     def _logits(self, x: F32) -> F32:
         for weights, bias in self.layers[:-1]:
-            x = x @ weights
+            x = _round(x, _INPUT_STEP) @ weights
             x += bias
             np.maximum(x, 0, out=x)
         weights, bias = self.layers[-1]
-        out: F32 = x @ weights + bias
+        out: F32 = _round(x, _INPUT_STEP) @ weights + bias
         return out
 
     def scores(self, state: State, rules: Rules) -> F64:
@@ -202,6 +205,12 @@ class Value:
         relative = self.places(features(state, supreme=rules.supreme)).astype(np.float64)
         seats = (_SEATS - state.actor[:, None].astype(np.intp)) % SEATS
         return expected_scores(state, relative[np.arange(len(state))[:, None], seats], rules)
+
+
+def _round(x: F32, step: np.float32) -> F32:
+    out: F32 = np.rint(x * (1 / step))
+    out *= step
+    return out
 
 
 def expected_scores(state: State, chances: F64, rules: Rules) -> F64:

@@ -54,8 +54,9 @@ def tables(rules, count=12, moves=None, seed=0):
 
 def test_options_read_back():
     assert Options.parse(str(QUICK)) == QUICK
-    text = "method=tree+milliseconds=50+sure=1.5+bids=false+belief=tactical"
+    text = "method=tree+milliseconds=50+sure=1.5+trust=0.25+bids=false+belief=tactical"
     options = Options.parse(text)
+    assert options.trust == 0.25
     assert (options.method, options.milliseconds, options.bids) == ("tree", 50, False)
     assert Options.parse(str(options)) == options
     assert options.role_belief is heuristic
@@ -194,6 +195,19 @@ def test_a_row_depends_on_its_own_table_alone(rules):
         np.testing.assert_array_equal(network.places(inputs[start:end]), whole[start:end])
 
 
+@pytest.mark.parametrize("rules", PRESETS)
+def test_sums_of_the_network_are_exact(rules):
+    """Else other machines, or other numbers of tables, would see other last bits."""
+    engine, state = tables(rules, 60, seed=3)
+    state = state.take(np.flatnonzero(state.phase == PHASE_PLAY))
+    network, x = load_value(engine.rules), features(state, supreme=engine.rules.supreme)
+    exact = x.astype(np.float64)
+    for i, (weights, bias) in enumerate(network.layers):
+        exact = np.rint(exact * 64) / 64 @ weights.astype(np.float64) + bias
+        exact = exact if i == len(network.layers) - 1 else np.maximum(exact, 0)
+    np.testing.assert_array_equal(network._logits(x), exact)
+
+
 def test_networks_are_for_the_decks_they_know():
     for rules, there in (
         ("qingdao", True), ("qingdao;yield=false;pass_scope=trick", True),
@@ -223,7 +237,9 @@ def test_network_files_that_do_not_fit_are_refused(tmp_path):
     with pytest.raises(SearchError, match="make it anew with tools"):
         read("qingdao")
     files.write(path, layers[:1], "qingdao", values.LAYOUT)
-    with pytest.raises(SearchError, match="are no layers from 240 inputs to 25 outputs"):
+    with pytest.raises(
+        SearchError, match=f"are no layers from {values.FEATURES} inputs to 25 outputs"
+    ):
         read("qingdao")
     np.savez(path, w0=np.zeros(1))
     with pytest.raises(SearchError, match="made for rules 'missing'"):
@@ -238,14 +254,18 @@ def test_network_files_that_do_not_fit_are_refused(tmp_path):
 
 def test_paired_comparison_by_hand():
     table = np.array([[1.0, 2, 3, 4], [2.0, 2, 2, 6], [0.0, 0, 0, 0]])
-    top, gap, error = flat.compare(table, np.ones(4))
+    top, gap, error = flat.compare(table, np.ones(4), np.zeros(3))
     assert top == 1
     np.testing.assert_allclose(gap, [0.5, 0, 3])
     delta = table[1] - table[0]
     np.testing.assert_allclose(error[0], delta.std() / 2)
-    top, gap, _ = flat.compare(table, np.array([1.0, 1, 6, 0]))
+    top, gap, _ = flat.compare(table, np.array([1.0, 1, 6, 0]), np.zeros(3))
     assert top == 0
     np.testing.assert_allclose(gap, [0, 21 / 8 - 16 / 8, 21 / 8])
+    top, gap, other = flat.compare(table, np.ones(4), np.array([0.25, 0, 4]))
+    assert top == 2
+    np.testing.assert_allclose(gap, [4 - 2.75, 4 - 3, 0])
+    np.testing.assert_allclose(other[0], table[0].std() / 2)
 
 
 def test_weights_follow_the_belief():
@@ -254,7 +274,7 @@ def test_weights_follow_the_belief():
     seat = int(state.actor[t])
     masked = engine.mask_hidden(state, [seat], [t])
     rng = np.random.default_rng(0)
-    decision = imagine.Decision(masked, seat, np.zeros(2, np.int32), np.zeros(2), rng)
+    decision = imagine.Decision(masked, seat, np.zeros(2, np.int32), np.zeros(2), np.zeros(2), rng)
     guard = imagine.guards(imagine.draw(engine, decision, 400))
     np.testing.assert_array_equal(imagine.weights(engine.rules, decision, guard, None), 1)
     chance = heuristic(engine.rules, masked, np.array([seat]))[0]
