@@ -104,7 +104,9 @@ class PPOSection(_Section):
     lr_end: float | None = Field(
         None, ge=0, le=1, description="rate that is reached, linearly, at lr_steps"
     )
-    lr_steps: int = Field(1_000_000, ge=1, description="decisions until lr_end")
+    lr_steps: int = Field(
+        1_000_000, ge=1, description="decisions until lr_end, after those of an imitation"
+    )
     gamma: float = Field(1.0, gt=0, le=1, description="discount from one own decision to the next")
     lambda_: float = Field(0.95, alias="lambda", ge=0, le=1, description="GAE")
     clip: float = Field(0.2, gt=0, le=1, description="policy ratio clip")

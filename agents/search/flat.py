@@ -94,7 +94,9 @@ class _Race:
         self._plan()
 
     def _plan(self) -> None:
-        self.next = min(self.options.worlds, max(2, self._left // len(self.alive)))
+        self.next = self.options.worlds
+        if self.options.milliseconds is None:
+            self.next = min(self.next, max(2, self._left // len(self.alive)))
 
     def add(self, values: F64, guard: npt.NDArray[np.intp]) -> None:
         """Scores ``[alive, worlds]`` of a block."""

@@ -268,6 +268,20 @@ def test_paired_comparison_by_hand():
     np.testing.assert_allclose(other[0], table[0].std() / 2)
 
 
+def test_only_a_fixed_budget_ends_in_small_blocks():
+    masked, rng = tables("qingdao", 1)[1], np.random.default_rng(0)
+    three = imagine.Decision(masked, 0, np.zeros(3, np.int32), np.zeros(3), np.zeros(3), rng)
+    for options, later in (
+        (Options(simulations=100, worlds=32), 2),
+        (Options(simulations=100, worlds=32, milliseconds=50), 32),
+    ):
+        race = flat._Race(three, options)
+        assert race.next == 32
+        race.add(rng.normal(size=(3, 32)), np.zeros(32, np.intp))
+        race._plan()
+        assert race.next == later
+
+
 def test_weights_follow_the_belief():
     engine, state = tables("qingdao", 12, moves=16)
     t = int(np.flatnonzero((state.public == 0) & (state.actor != state.guard))[0])

@@ -17,10 +17,13 @@ from lupai.agents.base import ask
 from lupai.agents.registry import UnknownAgentError
 from lupai.agents.streams import agent_seed, table_lanes
 from lupai.train.config import ConfigError
+from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.runner import BatchEnvRunner
 from lupai.train.rllib.setup import algorithm_config, learning_rate
 from lupai.train.rllib.tables import Tables
 from lupai.train.rllib.teacher import TAUGHT, Teacher, set_teacher
+from lupai.train.rllib.trainer import train_once
+from lupai.train.run_folder import TrainingError
 from lupai.train.trainer import resume, run
 from tests.train.conftest import tiny
 
@@ -101,16 +104,47 @@ def test_the_policy_comes_to_play_like_the_teacher_and_then_learns_on(ray_sessio
 def test_the_learning_rate_has_a_stretch_of_its_own():
     assert learning_rate(tiny()) == 1e-3
     section = {"steps": 100, "lr": 0.01}
-    assert learning_rate(tiny(imitation=section)) == [[0, 0.01], [100, 0.01], [101, 1e-3]]
+    assert learning_rate(tiny(imitation=section)) == [[0, 0.01], [99, 0.01], [100, 1e-3]]
     falling = {"lr_end": 1e-4, "lr_steps": 50}
     assert learning_rate(tiny(ppo=falling)) == [[0, 1e-3], [50, 1e-4]]
     both = learning_rate(tiny(imitation=section, ppo=falling))
-    assert both == [[0, 0.01], [100, 0.01], [101, 1e-3], [150, 1e-4]]
+    assert both == [[0, 0.01], [99, 0.01], [100, 1e-3], [150, 1e-4]]
 
 
 def test_what_cannot_be_imitated_is_refused_at_once(tmp_path):
     with pytest.raises(UnknownAgentError, match="tactica"):
         run(tiny(runs=str(tmp_path), imitation={"agent": "tactica", "steps": 9}))
+    with pytest.raises(UnknownAgentError, match="gready"):
+        run(tiny(runs=str(tmp_path), watch={"every": 1, "anchors": ["gready"]}))
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ConfigError, match=r"needs workers\.sampler batch, not rllib"):
         tiny(imitation={"steps": 9}, workers={"sampler": "rllib"})
+
+
+def test_points_of_the_teacher_are_not_the_learners(ray_session, tmp_path):
+    config = tiny(
+        runs=str(tmp_path),
+        imitation={"agent": "greedy", "steps": 1024},
+        selfplay={"mode": "league", "every": 1, "self_share": 0.0, "anchors": ["random"]},
+        stop={"steps": 512 * 7},
+    )
+    folder = run(config, out=io.StringIO())
+    measured = rows(folder)
+    scored = ["league/random/score" in row for row in measured]
+    assert scored[:2] == [False, False]
+    assert scored[-1]
+    taken = sorted(path.name for path in folder.glob("**/snapshot-*"))
+    assert taken
+    assert min(taken) >= "snapshot-000003"
+
+
+def test_a_loss_that_is_no_number_ends_an_imitation_too():
+    class Broken:
+        def train(self):
+            return {
+                "env_runners": {"num_env_steps_sampled": 8},
+                "learners": {POLICY: {"policy_loss": 0.0, "total_loss": float("nan")}},
+            }
+
+    with pytest.raises(TrainingError, match="diverged"):
+        train_once(Broken())

@@ -66,14 +66,16 @@ def make_coach(config: TrainConfig, folder: Path, checkpoint: Path | None) -> Le
 
 
 def check_opponents(config: TrainConfig) -> None:
-    """See that the opponents of a new run, and the agent that it imitates, can be had, before
-    anything is made or replaced.
+    """See that all agents that a new run needs can be had, before anything is made or replaced:
+    its opponents, the one that it imitates, and those that it is measured against.
 
     Raises:
         LupaiError: an unknown name (it tells those that exist), an agent of other rules, one that
             decides view by view, or one in the run's own folder.
     """
     own = config.run_folder.resolve()
+    for name in config.watch.anchors if config.watch.every else ():
+        lupai.agents.load(name, config.rules_string)
     imitated = (config.imitation.agent,) if config.imitation.steps else ()
     for name in (*opponents_of(config), *imitated):
         if (
@@ -151,10 +153,16 @@ class League:
         self._plan = self._next_plan(int(self._rng.integers(0, 1 << 63)))
         _send(algorithm.env_runner_group, self._plan, self._packed)
 
-    def after(self, algorithm: Any, progress: Progress) -> dict[str, float]:
-        """Take in an iteration; metrics of it."""
+    def after(self, algorithm: Any, progress: Progress, imitates: bool = False) -> dict[str, float]:
+        """Take in an iteration; metrics of it.
+
+        Args:
+            imitates: another agent held the learner's seats; its points tell nothing of the
+                learner, and a snapshot would be one of an unfinished copy.
+        """
         # sums in the order of the samplers: the same at every run
-        for sums in algorithm.env_runner_group.foreach_env_runner(_collect):
+        every = algorithm.env_runner_group.foreach_env_runner(_collect)
+        for sums in () if imitates else every:
             for member in self.population.members:
                 if member.name in sums:
                     hands, points = sums[member.name]
@@ -166,7 +174,7 @@ class League:
             row[f"league/{member.name}/share"] = round(share, 6)
             if member.hands:
                 row[f"league/{member.name}/score"] = round(member.points / member.hands, 6)
-        if self.config.selfplay.mode == "league":
+        if self.config.selfplay.mode == "league" and not imitates:
             self._snapshot(algorithm, progress)
         return row
 

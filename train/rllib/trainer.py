@@ -84,7 +84,8 @@ class RLlibTrainer:
                 steps=self._progress.steps + int(row["steps"]),
                 hands=self._progress.hands + int(row["hands"]),
             )
-            row |= self._coach.after(self.algorithm, done)
+            imitates = self._progress.steps < self._config.imitation.steps
+            row |= self._coach.after(self.algorithm, done, imitates)
         restarts = row.get("cluster/restarts", 0)
         if self._cluster and restarts > self._config.workers.restarts:
             raise TrainingError(
@@ -158,10 +159,12 @@ def train_once(algorithm: Any) -> dict[str, Any]:
             "no game was played in this iteration: the runners failed; run with "
             "workers.runners=0 to see their error"
         )
-    loss = result.get("learners", {}).get(POLICY, {}).get("policy_loss", 0.0)
+    learned = result.get("learners", {}).get(POLICY, {})
+    # Both: the policy's is 0 while another agent is imitated.
+    loss = learned.get("policy_loss", 0.0) + learned.get("total_loss", 0.0)
     if not math.isfinite(loss):
         raise TrainingError(
-            f"the policy's loss is {loss}: training has diverged; go on from an earlier checkpoint "
+            f"the loss is {loss}: training has diverged; go on from an earlier checkpoint "
             f"with a smaller ppo.lr"
         )
     return result
