@@ -56,7 +56,7 @@ def test_it_runs_with_a_trained_agent(tmp_path, monkeypatch):
 
 @pytest.mark.train
 @pytest.mark.slow
-@pytest.mark.xdist_group("ray")
+@pytest.mark.xdist_group("ray commands")
 def test_self_play_trains_shows_curves_and_measures(tmp_path, monkeypatch):
     for name in ("ray", "tensorboard", "matplotlib"):
         pytest.importorskip(name)

@@ -199,9 +199,14 @@ def clean_orphans() -> None:
     of which need a minute to notice."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         if lock_state(folder / OWNER) == "left":
-            for number in _processes_of(folder):
-                with suppress(OSError):
-                    os.kill(number, signal.SIGKILL)
+            for _ in range(20):  # one that is just being started is found at the next look
+                found = _processes_of(folder)
+                for number in found:
+                    with suppress(OSError):
+                        os.kill(number, signal.SIGKILL)
+                if not found:
+                    break
+                time.sleep(0.1)
             shutil.rmtree(folder, ignore_errors=True)
 
 

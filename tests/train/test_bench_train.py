@@ -12,7 +12,7 @@ from lupai.envs.baohuang.rules import load_rules
 from lupai.train.bench import training
 from lupai.train.cli import main
 
-pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray commands")]
 
 
 def test_both_samplers_are_measured(ray_session, tmp_path, monkeypatch, capsys):

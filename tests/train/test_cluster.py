@@ -18,7 +18,7 @@ from lupai.train.session import place
 from tests.train.conftest import tiny
 from tests.train.marked import Marked, config_file, lines, wait_for
 
-pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray commands")]
 
 
 def test_workers_are_placed_on_whole_nodes():

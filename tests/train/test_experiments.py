@@ -404,7 +404,7 @@ def test_an_experiment_that_is_not_finished_tells_nothing(finished):
 
 @pytest.mark.train
 @pytest.mark.slow
-@pytest.mark.xdist_group("ray")
+@pytest.mark.xdist_group("ray commands")
 def test_an_experiment_from_the_first_run_to_its_page(tmp_path):
     pytest.importorskip("ray")
     experiment = experiment_of(

@@ -15,7 +15,7 @@ from lupai.envs.baohuang.rules import load_rules
 from lupai.train.config import load_config
 from lupai.train.trainer import run
 
-pytestmark = [pytest.mark.train, pytest.mark.slow, pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.train, pytest.mark.slow, pytest.mark.xdist_group("ray commands")]
 SHIPPED = sorted(
     entry.name.removesuffix(".yaml")
     for entry in resources.files("lupai.configs").iterdir()
