@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.errors import LupaiError, RulesError
 from lupai.train.league.config import ExploitSection, SelfPlaySection
+from lupai.train.sections import Section
 
 __all__ = [
     "ConfigError",
@@ -35,11 +36,7 @@ class ConfigError(LupaiError):
     """A config that cannot be used; one line with file, key, value and what is allowed."""
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class EnvConfig(_Section):
+class EnvConfig(Section):
     """How the game is shown to the learner."""
 
     skip: Literal["none", "forced", "idle"] = Field(
@@ -49,7 +46,7 @@ class EnvConfig(_Section):
     )
 
 
-class RewardSection(_Section):
+class RewardSection(Section):
     """What a seat is paid for in training; see lupai.train.rewards."""
 
     kind: Literal["score", "placement", "potential"] = Field(
@@ -66,7 +63,7 @@ class RewardSection(_Section):
     )
 
 
-class NetworkSection(_Section):
+class NetworkSection(Section):
     """Sizes of the networks; see lupai.agents.network."""
 
     hidden: tuple[int, ...] = Field((256, 128), min_length=1, description="policy, state layers")
@@ -97,7 +94,7 @@ class NetworkSection(_Section):
         return value
 
 
-class PPOSection(_Section):
+class PPOSection(Section):
     """Proximal policy optimisation."""
 
     lr: float = Field(3e-4, gt=0, le=1, description="learning rate of Adam at the start")
@@ -131,7 +128,7 @@ class PPOSection(_Section):
         return self
 
 
-class ImitationSection(_Section):
+class ImitationSection(Section):
     """Learning from an agent that is there already, before reinforcement learning begins."""
 
     agent: str = Field("tactical", min_length=1, description="whose moves; a name or a folder")
@@ -139,7 +136,7 @@ class ImitationSection(_Section):
     lr: float = Field(2e-3, gt=0, le=1, description="learning rate while it plays")
 
 
-class WorkersSection(_Section):
+class WorkersSection(Section):
     """Where the games are played."""
 
     sampler: Literal["batch", "rllib"] = Field(
@@ -158,7 +155,7 @@ class WorkersSection(_Section):
     )
 
 
-class LearnersSection(_Section):
+class LearnersSection(Section):
     """Where the network learns."""
 
     num: int = Field(0, ge=0, le=64, description="learning processes; 0: in the trainer")
@@ -166,7 +163,7 @@ class LearnersSection(_Section):
     gpus: float = Field(0, ge=0, le=1, description="GPUs for each; with num=0 for the trainer")
 
 
-class StopSection(_Section):
+class StopSection(Section):
     """When to stop; the first limit reached counts."""
 
     minutes: float | None = Field(None, gt=0, description="minutes of training, resumes included")
@@ -179,14 +176,14 @@ class StopSection(_Section):
         return self
 
 
-class CheckpointSection(_Section):
+class CheckpointSection(Section):
     """What is kept."""
 
     every_minutes: float = Field(5.0, gt=0, description="minutes between checkpoints")
     keep: int = Field(3, ge=1, description="newest checkpoints that stay, beside the best")
 
 
-class WatchSection(_Section):
+class WatchSection(Section):
     """How a run is watched; nothing of it changes what is learned."""
 
     every: int = Field(
@@ -222,7 +219,7 @@ class WatchSection(_Section):
         return value
 
 
-class TrainConfig(_Section):
+class TrainConfig(Section):
     """A whole training run."""
 
     name: str = Field(

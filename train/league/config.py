@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
+
+from lupai.train.sections import Section
 
 __all__ = ["ExploitSection", "SelfPlaySection"]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class SelfPlaySection(_Section):
+class SelfPlaySection(Section):
     """What plays, and against whom; see docs/training.md for the formulas."""
 
     policies: Literal["shared", "role"] = Field(
@@ -75,7 +73,7 @@ class SelfPlaySection(_Section):
         return value
 
 
-class ExploitSection(_Section):
+class ExploitSection(Section):
     """How a best response to `target` is trained and measured."""
 
     role: Literal["seat", "emperor_camp", "rebel_camp"] = Field(

@@ -6,7 +6,6 @@ thousands of episodes and stacks them again, serves RLlib's sampler.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -25,7 +24,6 @@ __all__ = ["StandardAdvantages", "TrajectoriesToBatch", "standardised"]
 
 # What the model finds below "obs"; every other column stands at the top of the batch.
 OBSERVED: Final = (OBSERVATION, LEGAL)
-POLICY_COLUMN: Final = "policy"
 _LEAST_DEVIATION: Final = 1e-4  # as RLlib: advantages that are all the same stay near zero
 
 
@@ -39,8 +37,7 @@ class TrajectoriesToBatch(ConnectorV2):
     """Batches :class:`Trajectories`; stands alone in the pipeline.
 
     Args:
-        modules: ids of modules. All decisions are learned by the first one, or, where there is a
-            column ``policy``, those of a trajectory by the module of that number.
+        module: id of the one that learns all decisions.
         gamma: discount. lambda_: of generalised advantage estimation.
     """
 
@@ -49,12 +46,12 @@ class TrajectoriesToBatch(ConnectorV2):
         input_observation_space: Any = None,
         input_action_space: Any = None,
         *,
-        modules: Sequence[str],
+        module: str,
         gamma: float,
         lambda_: float,
     ) -> None:
         super().__init__(input_observation_space, input_action_space)
-        self.modules = tuple(modules)
+        self.module = module
         self.gamma = gamma
         self.lambda_ = lambda_
 
@@ -69,16 +66,10 @@ class TrajectoriesToBatch(ConnectorV2):
     ) -> dict[str, Any]:
         """``{module: columns}`` with ``advantages`` (standardised) and ``value_targets``."""
         data = Trajectories.concat(episodes)
-        parts = {self.modules[0]: data}
-        if POLICY_COLUMN in data.columns:
-            policy = data.columns[POLICY_COLUMN][data.offsets[:-1]]
-            numbers = np.unique(policy).tolist()
-            parts = {self.modules[number]: data.select(policy == number) for number in numbers}
-        for name, part in parts.items():
-            module = rl_module[name].unwrapped()
-            if metrics is not None and GROUNDED in part.columns:
-                _check(part, module, name, metrics)
-            batch[name] = self._columns(part, module)
+        module = rl_module[self.module].unwrapped()
+        if metrics is not None and GROUNDED in data.columns:
+            _check(data, module, self.module, metrics)
+        batch[self.module] = self._columns(data, module)
         return batch
 
     def _columns(self, data: Trajectories, module: Any) -> dict[str, Any]:

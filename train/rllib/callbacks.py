@@ -9,7 +9,7 @@ from ray.rllib.callbacks.callbacks import RLlibCallback
 
 from lupai.train.rllib.tables import ROLES
 
-WINDOW: Final = 500  # hands over which the means below run
+WINDOW: Final = 500  # hands of one iteration, at most, over which the means below run
 
 
 def log_hand(

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 __all__ = ["log_role_check"]
 
-CHECK_WINDOW: Final = 20  # iterations over which the two log losses are averaged
+CHECK_WINDOW: Final = 20  # RLlib empties it at every iteration; so all checks of one count alike
 LEAST_CHANCE: Final = 1e-6  # so that one impossible truth is no infinity
 
 

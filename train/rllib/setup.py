@@ -159,7 +159,7 @@ def _batching(
     observation_space: Any, action_space: Any, *, gamma: float, lambda_: float
 ) -> TrajectoriesToBatch:
     return TrajectoriesToBatch(
-        observation_space, action_space, modules=(POLICY,), gamma=gamma, lambda_=lambda_
+        observation_space, action_space, module=POLICY, gamma=gamma, lambda_=lambda_
     )
 
 

@@ -94,13 +94,13 @@ class Tables:
 
     def observe(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
         """``(observation [N, D] int8, packed legal moves [N, W] uint8)`` of the asked seats."""
-        rows, legal = self._asked()
+        rows, legal = self._asked
         observation = self.engine.observe(self.state, self.seats, rows)
         return observation, pack_legal(*legal.ids(), ACTIONS.size)
 
     def views(self) -> Views:
         """What the asked seats see, for agents."""
-        legal = self._asked()[1]
+        legal = self._asked[1]
         seats = self.seats.astype(np.intp)
         return Views(self.engine, self.state, seats, self.rows, legal=legal)
 
@@ -112,16 +112,10 @@ class Tables:
 
     def step(self, actions: Ints) -> list[Finished]:
         """Play a decision ``[N]`` at every table that waits and go on; hands that ended."""
-        rows, legal = self._asked()
+        rows, legal = self._asked
         self.engine.step(self.state, actions, rows, legal=legal)
         self._waits[self.rows] = False
         return self._advance()
-
-    def _asked(self) -> tuple[Ints | None, Legal]:
-        """Tables that wait, None for all, which is faster; and the legal moves there."""
-        if len(self.rows) == len(self):
-            return None, self.legal
-        return self.rows, self.legal.take(self.rows)
 
     def _deal(self, rows: Ints) -> Any:
         """The next hands of the stream, seated for the tables ``rows``."""
@@ -163,6 +157,10 @@ class Tables:
             if self.lineups is not None and 2 * np.count_nonzero(self._waits) >= len(self):
                 break
         self.rows = np.flatnonzero(self._waits)
+        # Tables that wait, None for all, which is faster; and the legal moves there.
+        self._asked: tuple[Ints | None, Legal] = (None, self.legal)
+        if len(self.rows) < len(self):
+            self._asked = (self.rows, self.legal.take(self.rows))
         return finished
 
     def _unasked(
