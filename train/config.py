@@ -133,7 +133,12 @@ class ImitationSection(Section):
 
     agent: str = Field("tactical", min_length=1, description="whose moves; a name or a folder")
     steps: int = Field(0, ge=0, description="decisions of the run that it plays; 0: none")
-    lr: float = Field(2e-3, gt=0, le=1, description="learning rate while it plays")
+    lr: float = Field(
+        2e-3,
+        gt=0,
+        le=1,
+        description="learning rate at the start, falls linearly to ppo.lr at imitation.steps",
+    )
 
 
 class WorkersSection(Section):

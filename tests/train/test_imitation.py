@@ -104,11 +104,11 @@ def test_the_policy_comes_to_play_like_the_teacher_and_then_learns_on(ray_sessio
 def test_the_learning_rate_has_a_stretch_of_its_own():
     assert learning_rate(tiny()) == 1e-3
     section = {"steps": 100, "lr": 0.01}
-    assert learning_rate(tiny(imitation=section)) == [[0, 0.01], [99, 0.01], [100, 1e-3]]
+    assert learning_rate(tiny(imitation=section)) == [[0, 0.01], [100, 1e-3]]
     falling = {"lr_end": 1e-4, "lr_steps": 50}
     assert learning_rate(tiny(ppo=falling)) == [[0, 1e-3], [50, 1e-4]]
     both = learning_rate(tiny(imitation=section, ppo=falling))
-    assert both == [[0, 0.01], [99, 0.01], [100, 1e-3], [150, 1e-4]]
+    assert both == [[0, 0.01], [100, 1e-3], [150, 1e-4]]
 
 
 def test_what_cannot_be_imitated_is_refused_at_once(tmp_path):

@@ -51,7 +51,7 @@ def learning_rate(config: TrainConfig) -> Any:
     if ppo.lr_end is not None:
         lr.append([imitation.steps + ppo.lr_steps, ppo.lr_end])
     if imitation.steps:
-        lr[:1] = [[0, imitation.lr], [imitation.steps - 1, imitation.lr], [imitation.steps, ppo.lr]]
+        lr[:1] = [[0, imitation.lr], [imitation.steps, ppo.lr]]
     return lr if len(lr) > 1 else ppo.lr
 
 
