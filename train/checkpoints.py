@@ -15,13 +15,14 @@ from __future__ import annotations
 import errno
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from lupai.train.config import TrainConfig
-from lupai.train.files import sync_folder, write_whole
+from lupai.train.files import sync_folder, sync_names, write_whole
 from lupai.train.run_folder import (
     BEST,
     CHECKPOINTS,
@@ -32,7 +33,15 @@ from lupai.train.run_folder import (
     read_json,
 )
 
-__all__ = ["Saved", "find_checkpoint", "mark_best", "read_best", "restore_parts", "save_checkpoint"]
+__all__ = [
+    "Saved",
+    "find_checkpoint",
+    "mark_best",
+    "read_best",
+    "restore_parts",
+    "save_checkpoint",
+    "writing",
+]
 
 _FULL: Final = {errno.ENOSPC: "no space is left", errno.EDQUOT: "the quota is used up"}
 _EARLIER: Final = "take an earlier checkpoint by naming it in latest.json"
@@ -69,46 +78,61 @@ def save_checkpoint(
     target = checkpoints / f"{progress.iteration:06d}"
     new = checkpoints / f".new-{target.name}"
     try:
-        checkpoints.mkdir(exist_ok=True)
-        for left in checkpoints.glob(".new-*"):  # of a process that was killed while saving
-            shutil.rmtree(left)
-        new.mkdir()
-        states: dict[str, Any] = {}
-        for name, part in parts.items():
-            folder = new / name
-            folder.mkdir()
-            states[name] = dict(part.save(folder) or {})
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
-        content = {
-            "algorithm": config.algorithm,
-            "rules": config.rules_string,
-            "progress": asdict(progress),
-            "states": states,
-        }
-        write_whole(new / STATE_FILE, json.dumps(content) + "\n")
-        sync_folder(new)
-        if target.exists() and _named(path / LATEST_FILE) == target:
-            shutil.rmtree(new)  # the same iteration is there already, and in use
-        else:
-            shutil.rmtree(target, ignore_errors=True)
-            new.rename(target)
-        _point(path / LATEST_FILE, f"{CHECKPOINTS}/{target.name}")
-        kept = _named(path / BEST / LATEST_FILE)
-        there = sorted(checkpoints.glob("[0-9]*"))
-        # Later ones were left when the run went on from an earlier checkpoint.
-        old = [c for c in there if c.name <= target.name][: -config.checkpoint.keep]
-        for checkpoint in [*old, *(c for c in there if c.name > target.name)]:
-            if checkpoint != kept:
-                shutil.rmtree(checkpoint, ignore_errors=True)
-    except OSError as error:
-        raise unwritable(path, error) from error
+        with writing(path):
+            checkpoints.mkdir(exist_ok=True)
+            for left in checkpoints.glob(".new-*"):  # of a process that was killed while saving
+                shutil.rmtree(left)
+            new.mkdir()
+            states: dict[str, Any] = {}
+            for name, part in parts.items():
+                folder = new / name
+                folder.mkdir()
+                states[name] = dict(part.save(folder) or {})
+                if folder.is_dir() and not any(folder.iterdir()):
+                    folder.rmdir()
+            content = {
+                "algorithm": config.algorithm,
+                "rules": config.rules_string,
+                "progress": asdict(progress),
+                "states": states,
+            }
+            write_whole(new / STATE_FILE, json.dumps(content) + "\n")
+            sync_folder(new)
+            if target.exists() and _named(path / LATEST_FILE) == target:
+                shutil.rmtree(new)  # the same iteration is there already, and in use
+            else:
+                shutil.rmtree(target, ignore_errors=True)
+                new.rename(target)
+            sync_names(checkpoints)
+            _point(path / LATEST_FILE, f"{CHECKPOINTS}/{target.name}")
+            kept = _named(path / BEST / LATEST_FILE)
+            there = sorted(checkpoints.glob("[0-9]*"))
+            # Later ones were left when the run went on from an earlier checkpoint.
+            old = [c for c in there if c.name <= target.name][: -config.checkpoint.keep]
+            for checkpoint in [*old, *(c for c in there if c.name > target.name)]:
+                if checkpoint != kept:
+                    shutil.rmtree(checkpoint, ignore_errors=True)
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return target
 
 
-def unwritable(path: Path, error: OSError) -> TrainingError:
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Where a run folder is written: tells what cannot be written in one clear error.
+
+    Raises:
+        TrainingError: instead of an OSError, except those of connections.
+    """
+    try:
+        yield
+    except (ConnectionError, TimeoutError):  # of Ray's processes, or of a closed terminal
+        raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> TrainingError:
     """The error for a run folder that cannot be written."""
     reason = _FULL.get(error.errno or 0, error.strerror or str(error))
     if error.filename is not None:
@@ -129,11 +153,9 @@ def mark_best(path: Path, checkpoint: Path, about: Mapping[str, Any]) -> None:
         checkpoint: one of its checkpoints.
         about: JSON values: why it is the best.
     """
-    try:
+    with writing(path):
         (path / BEST).mkdir(exist_ok=True)
         _point(path / BEST / LATEST_FILE, f"../{CHECKPOINTS}/{checkpoint.name}", **about)
-    except OSError as error:
-        raise unwritable(path, error) from error
 
 
 def read_best(path: Path) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.errors import LupaiError, RulesError
 from lupai.train.league.config import ExploitSection, SelfPlaySection
 from lupai.train.sections import Section
+from lupai.train.watchdog import rates_of
 
 __all__ = [
     "ConfigError",
@@ -201,7 +202,8 @@ class WatchSection(Section):
         description="agents to be measured against; the score against the last decides the best",
     )
     bands: dict[str, tuple[float, float]] = Field(
-        {}, description="lowest and highest rate that is no warning, by rate, instead of ours"
+        {},
+        description="lowest and highest rate that is no warning, by rate, instead of ours",
     )
     entropy_min: float = Field(0.01, ge=0, description="entropy in nats below which to warn")
     entropy_share: float = Field(
@@ -256,6 +258,19 @@ class TrainConfig(Section):
         except RulesError as error:
             raise ValueError(str(error)) from None
         return str(rules)
+
+    @model_validator(mode="after")
+    def _bands_have_rates(self) -> TrainConfig:
+        known = rates_of(self.rules_string)
+        for name in self.watch.bands:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise ValueError(
+                    f"watch.bands: no rate {name!r} under {self.rules_string}{hint} (known here: "
+                    f"{', '.join(known)})"
+                )
+        return self
 
     @model_validator(mode="after")
     def _teacher_fits(self) -> TrainConfig:

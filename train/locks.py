@@ -14,14 +14,15 @@ try:
 except ImportError:  # Windows: nobody is kept out there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["holder", "lock_state", "now", "take_lock"]
+__all__ = ["holder", "lock_state", "now", "take_lock", "write_lock"]
 
 
-def take_lock(path: Path) -> int | None:
+def take_lock(path: Path) -> tuple[int, bytes] | None:
     """Lock a file, which is made if it is not there, and write into it who has it.
 
     Returns:
-        The open file, to be closed when the lock is given back; None if somebody else has it.
+        The open file, to be closed when the lock is given back, and what stood in it, nothing if
+        it was not there; None if somebody else has it.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
@@ -35,9 +36,16 @@ def take_lock(path: Path) -> int | None:
         os.close(handle)
         return None
     who = {"pid": os.getpid(), "host": socket.gethostname(), "since": now()}
+    before = os.read(handle, 1 << 16)
+    write_lock(handle, (json.dumps(who) + "\n").encode())
+    return handle, before
+
+
+def write_lock(handle: int, content: bytes) -> None:
+    """Replace what stands in a lock file that is held."""
     os.ftruncate(handle, 0)
-    os.write(handle, (json.dumps(who) + "\n").encode())
-    return handle
+    os.lseek(handle, 0, os.SEEK_SET)
+    os.write(handle, content)
 
 
 def lock_state(path: Path) -> Literal["free", "held", "left"]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Protocol, TextIO
 
 from lupai.agents.base import Agent
@@ -14,11 +13,10 @@ from lupai.train.checkpoints import (
     read_best,
     restore_parts,
     save_checkpoint,
-    unwritable,
+    writing,
 )
-from lupai.train.config import TrainConfig
 from lupai.train.monitor import Monitor
-from lupai.train.run_folder import Progress
+from lupai.train.run_folder import Progress, Start
 from lupai.train.watch import Watch
 
 __all__ = ["Trainer", "train_loop"]
@@ -46,53 +44,50 @@ class Trainer(Protocol):
 
 def train_loop(
     trainer: Trainer,
-    config: TrainConfig,
-    path: Path,
-    progress: Progress,
-    checkpoint: Path | None,
+    start: Start,
     stopped: Callable[[], bool],
     out: TextIO | None = None,
+    begin: Callable[[], None] | None = None,
 ) -> None:
     """Train until a limit of ``config.stop``, or until ``stopped()``; the state is saved then.
 
     Args:
         trainer: the algorithm, as built anew.
-        config: the run.
-        path: its folder.
-        progress: its counters, which are counted on.
-        checkpoint: what to go on from, or None.
+        start: the run, its folder, counters, which are counted on, and checkpoint.
         stopped: asked after each iteration.
         out: where the progress bar goes; None: stderr.
+        begin: writes that it begins, as ``start.commit``, which it is by default; called when the
+            checkpoint is restored and nothing can refuse the run any more.
 
     Raises:
         TrainingError: an iteration failed, the folder cannot be written, or the checkpoint cannot
-            be read.
+            be read; then the folder is as it was.
     """
+    config, path, progress = start.config, start.path, start.progress
     watch = Watch(config)
     parts = {**trainer.parts(), "watch": watch}
-    if checkpoint is not None:
-        restore_parts(checkpoint, parts)
+    if start.checkpoint is not None:
+        restore_parts(start.checkpoint, parts)
         watch.best = read_best(path)
+    with writing(path):
+        (begin or start.commit)()
     saved, saved_at = progress.iteration, time.monotonic()
-    try:
-        with Monitor(path, config, progress, out) as monitor:
-            while progress.share(config) < 1 and not stopped():
-                row = _iteration(trainer, progress)
-                improved = False
-                if watch.due(progress.iteration, progress.share(config) >= 1):
-                    row |= watch.measure(trainer.agent())
-                    improved = watch.improved
-                monitor.write(_rounded(row), watch.warnings(row))
-                late = time.monotonic() - saved_at >= 60 * config.checkpoint.every_minutes
-                if improved or late:
-                    made = save_checkpoint(path, config, progress, parts)
-                    saved, saved_at = progress.iteration, time.monotonic()
-                    if improved:
-                        mark_best(path, made, watch.best)
-            if saved != progress.iteration or progress.iteration == 0:
-                save_checkpoint(path, config, progress, parts)
-    except OSError as error:
-        raise unwritable(path, error) from error
+    with Monitor(path, config, progress, out) as monitor:
+        while progress.share(config) < 1 and not stopped():
+            row = _iteration(trainer, progress)
+            improved = False
+            if watch.due(progress.iteration, progress.share(config) >= 1):
+                row |= watch.measure(trainer.agent())
+                improved = watch.improved
+            monitor.write(_rounded(row), watch.warnings(row))
+            late = time.monotonic() - saved_at >= 60 * config.checkpoint.every_minutes
+            if improved or late:
+                made = save_checkpoint(path, config, progress, parts)
+                saved, saved_at = progress.iteration, time.monotonic()
+                if improved:
+                    mark_best(path, made, watch.best)
+        if saved != progress.iteration or progress.iteration == 0:
+            save_checkpoint(path, config, progress, parts)
 
 
 def _iteration(trainer: Trainer, progress: Progress) -> dict[str, float]:

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TextIO
 
+from lupai.train.checkpoints import writing
 from lupai.train.config import TrainConfig
 from lupai.train.run_folder import METRICS_FILE, WARNINGS_FILE, Progress
 
@@ -38,7 +39,7 @@ class Monitor:
         from tqdm import tqdm
 
         first = self._progress.iteration + 1
-        with ExitStack() as stack:
+        with writing(self._path), ExitStack() as stack:
             # purge_step hides what was logged after the checkpoint that the run goes on from.
             self._curves = stack.enter_context(
                 SummaryWriter(str(self._path / "tensorboard"), purge_step=first)
@@ -60,7 +61,8 @@ class Monitor:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._open.__exit__(*error)
+        with writing(self._path):
+            self._open.__exit__(*error)
 
     def write(self, row: dict[str, float], warnings: Sequence[str] = ()) -> None:
         """Log an iteration.
@@ -68,7 +70,16 @@ class Monitor:
         Args:
             row: metrics by name, with ``iteration``.
             warnings: texts; each goes to the screen, to warnings.jsonl and to TensorBoard.
+
+        Raises:
+            TrainingError: the folder cannot be written.
         """
+        with writing(self._path):
+            self._write(row, warnings)
+        self._bar.set_postfix_str(_postfix(row))
+        self._bar.update(round(1000 * self._progress.share(self._config)) - self._bar.n)
+
+    def _write(self, row: dict[str, float], warnings: Sequence[str]) -> None:
         iteration = int(row["iteration"])
         for text in warnings:
             self._bar.write(f"warning: iteration {iteration}: {text}", file=self._out)
@@ -81,8 +92,6 @@ class Monitor:
         for key, value in row.items():
             if key != "iteration":
                 self._curves.add_scalar(key, value, iteration)
-        self._bar.set_postfix_str(_postfix(row))
-        self._bar.update(round(1000 * self._progress.share(self._config)) - self._bar.n)
 
 
 def _postfix(row: dict[str, float]) -> str:

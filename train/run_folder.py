@@ -11,6 +11,8 @@ import platform
 import shutil
 import socket
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from operator import attrgetter
@@ -24,9 +26,9 @@ from lupai.envs.errors import LupaiError
 from lupai.train.arena.provenance import commit
 from lupai.train.config import TrainConfig, dump_config, load_config
 from lupai.train.files import write_whole
-from lupai.train.locks import holder, now, take_lock
+from lupai.train.locks import holder, now, take_lock, write_lock
 
-__all__ = ["Existing", "Progress", "RunLock", "TrainingError", "prepare", "read_json"]
+__all__ = ["Existing", "Progress", "RunLock", "Start", "TrainingError", "check_start", "read_json"]
 
 Existing = Literal["refuse", "resume", "replace"]
 CONFIG_FILE: Final = "config.yaml"
@@ -38,12 +40,9 @@ LOCK_FILE: Final = "run.lock"
 STATE_FILE: Final = "trainer.json"
 CHECKPOINTS: Final = "checkpoints"
 BEST: Final = "best"
-KEPT: Final = (
-    "rules",
-    "network",
-    "selfplay.policies",
-    "algorithm",
-)  # what a resumed run cannot change
+# What a resumed run cannot change, and what it cannot while it is an exploiter.
+KEPT: Final = ("rules", "network", "selfplay.policies", "algorithm")
+KEPT_EXPLOIT: Final = ("target", "exploit.role")
 _PACKAGES: Final = ("torch", "ray", "numpy", "tensorboard")
 
 
@@ -78,11 +77,15 @@ class Progress:
 class RunLock:
     """The right to write into a run folder; a context manager.
 
-    The lock file goes at a regular end. It stays after a crash, or where :attr:`crashed` was set;
-    nobody holds it then, so it keeps nobody out.
+    The lock file goes at a regular end and stays after a crash; nobody holds it then, so it keeps
+    nobody out. Until :attr:`begun` is set nothing has happened: the file that a crash has left is
+    put back, and a folder that was made for it goes.
 
     Args:
         path: run folder; it is made if it is not there.
+
+    Attributes:
+        begun: whether the run has begun, or goes on.
 
     Raises:
         TrainingError: another process trains in this folder.
@@ -90,15 +93,16 @@ class RunLock:
 
     def __init__(self, path: Path) -> None:
         self.path = path / LOCK_FILE
-        self.crashed = False
-        self._handle = -1
+        self.begun = False
+        self._handle, self._before, self._made = -1, b"", False
 
     def __enter__(self) -> RunLock:
+        self._made = not self.path.parent.is_dir()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         for attempt in range(5):
-            handle = take_lock(self.path)
-            if handle is not None:
-                self._handle = handle
+            taken = take_lock(self.path)
+            if taken is not None:
+                self._handle, self._before = taken
                 return self
             time.sleep(0.1 * attempt)  # `lupai runs` may just be looking
         who = holder(self.path)
@@ -108,10 +112,15 @@ class RunLock:
             f"name (name=…)"
         )
 
-    def __exit__(self, *_: object) -> None:
-        if not self.crashed:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if not self.begun and self._before:
+            write_lock(self._handle, self._before)
+        elif not self.begun or error is None:
             self.path.unlink(missing_ok=True)
         os.close(self._handle)
+        if not self.begun and self._made:
+            with suppress(OSError):  # somebody has put something into it
+                self.path.parent.rmdir()
 
 
 def read_json(path: Path, what: str) -> dict[str, Any]:
@@ -131,8 +140,53 @@ def read_json(path: Path, what: str) -> dict[str, Any]:
     return data
 
 
-def prepare(path: Path, config: TrainConfig, existing: Existing) -> tuple[Progress, Path | None]:
-    """Make the run folder ready; counters and checkpoint to start from.
+@dataclass(frozen=True)
+class Start:
+    """A run that may begin or go on; nothing of it has been written yet.
+
+    Attributes:
+        path: run folder. config: the run. progress: its counters.
+        checkpoint: what to go on from; None: a new run.
+        sessions: earlier ones, as ``run.json`` tells.
+    """
+
+    path: Path
+    config: TrainConfig
+    progress: Progress
+    checkpoint: Path | None = None
+    sessions: tuple[Any, ...] = ()
+
+    def commit(self, copy: Callable[[], None] | None = None) -> None:
+        """Write into the folder that this run begins or goes on; what an old one left goes. For
+        the moment when nothing can refuse the run any more.
+
+        Args:
+            copy: copies what the run needs into its folder.
+        """
+        if self.checkpoint is None:
+            self.path.mkdir(parents=True, exist_ok=True)
+            for entry in _content(self.path):
+                if entry.name == CONFIG_FILE:
+                    continue  # replaced below: without it the folder would be a stranger's
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry)
+                else:
+                    entry.unlink()
+            self._write()
+        if copy is not None:
+            copy()
+        if self.checkpoint is not None:
+            for file in (METRICS_FILE, WARNINGS_FILE):
+                cut_lines(self.path / file, self.progress.iteration)
+            self._write()
+
+    def _write(self) -> None:
+        write_whole(self.path / CONFIG_FILE, dump_config(self.config))
+        _write_card(self.path, self.config, self.progress, self.sessions)
+
+
+def check_start(path: Path, config: TrainConfig, existing: Existing) -> Start:
+    """See whether a run can begin or go on in its folder; writes nothing.
 
     Raises:
         TrainingError: the folder is taken, there is nothing to go on from, or the checkpoint is
@@ -143,36 +197,31 @@ def prepare(path: Path, config: TrainConfig, existing: Existing) -> tuple[Progre
     if existing == "resume":
         old = load_config(path / CONFIG_FILE) if (path / CONFIG_FILE).is_file() else config
         checkpoint, progress = find_checkpoint(path, config)
-        for key in KEPT:
+        exploits = old.selfplay.mode == config.selfplay.mode == "exploit"
+        for key in (*KEPT, *KEPT_EXPLOIT) if exploits else KEPT:
             before, wanted = (attrgetter(key)(c) for c in (old, config))
             if before != wanted:
                 raise TrainingError(
                     f"run {str(path)!r}: {key} is {before!r} there and {wanted!r} now; a resumed "
                     f"run keeps it"
                 )
-        for file in (METRICS_FILE, WARNINGS_FILE):
-            cut_lines(path / file, progress.iteration)
-        _write_card(path, config, progress)
-        write_whole(path / CONFIG_FILE, dump_config(config))
-        return progress, checkpoint
-    if (path / CONFIG_FILE).is_file() and (existing == "replace" or _nothing_done(path)):
-        for entry in path.iterdir():
-            if entry.name == LOCK_FILE:
-                continue
-            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
-    if path.exists() and any(entry.name != LOCK_FILE for entry in path.iterdir()):
+        return Start(path, config, progress, checkpoint, _sessions(path, progress))
+    ours = (path / CONFIG_FILE).is_file() and (existing == "replace" or _nothing_done(path))
+    if not ours and _content(path):
         raise TrainingError(
             f"run {str(path)!r}: the folder is not empty; resume it, replace it, or choose "
             f"another name (name=…)"
         )
-    path.mkdir(parents=True, exist_ok=True)
-    _write_card(path, config, Progress())
-    write_whole(path / CONFIG_FILE, dump_config(config))
-    return Progress(), None
+    return Start(path, config, Progress())
+
+
+def _content(path: Path) -> list[Path]:
+    """What lies in the folder, beside its lock."""
+    return [e for e in path.iterdir() if e.name != LOCK_FILE] if path.is_dir() else []
 
 
 def _nothing_done(path: Path) -> bool:
-    """Whether a run ended before its first iteration, as when there was no room for its workers."""
+    """Whether a run ended before its first iteration did."""
     metrics = path / METRICS_FILE
     checkpoints = path / CHECKPOINTS
     return (
@@ -195,7 +244,17 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-def _write_card(path: Path, config: TrainConfig, progress: Progress) -> None:
+def _sessions(path: Path, progress: Progress) -> tuple[Any, ...]:
+    """Earlier sessions of a run."""
+    if not progress.iteration or not (path / CARD_FILE).is_file():
+        return ()
+    sessions = read_json(path / CARD_FILE, "remove it to go on").get("sessions", [])
+    return tuple(sessions) if isinstance(sessions, list) else ()
+
+
+def _write_card(
+    path: Path, config: TrainConfig, progress: Progress, sessions: tuple[Any, ...]
+) -> None:
     """``run.json``: what the run is, and one entry for each session of it."""
     session = {
         "started": now(),
@@ -207,9 +266,6 @@ def _write_card(path: Path, config: TrainConfig, progress: Progress) -> None:
         "streams": [config.seed, progress.iteration],
         "versions": versions(),
     }
-    sessions: list[Any] = []
-    if progress.iteration and (path / CARD_FILE).is_file():
-        sessions = read_json(path / CARD_FILE, "remove it to go on").get("sessions", [])
     card = {
         "name": config.name,
         "algorithm": config.algorithm,

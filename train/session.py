@@ -81,7 +81,7 @@ def _own(config: TrainConfig) -> Iterator[None]:
         shutil.rmtree(scratch, ignore_errors=True)
         os.environ.pop(MARK, None)
         if lock is not None:
-            os.close(lock)
+            os.close(lock[0])
 
 
 @contextmanager

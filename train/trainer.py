@@ -30,7 +30,7 @@ from lupai.train.run_folder import (
     Progress,
     RunLock,
     TrainingError,
-    prepare,
+    check_start,
 )
 from lupai.train.session import ray_session, stop_signals
 
@@ -68,6 +68,9 @@ def run(
 ) -> Path:
     """Train until a limit of ``config.stop`` or Ctrl-C / SIGTERM; the state is saved either way.
 
+    All is checked first, opponents, workers' room and checkpoint too: a run that is refused leaves
+    its folder, and with ``replace`` the old run, as they were.
+
     Args:
         config: the run.
         existing: what to do where the run folder already holds a run.
@@ -81,27 +84,29 @@ def run(
     Raises:
         TrainingError: the folder is taken or cannot be written, there is nothing to resume, no
             cluster or no room on it, or sampling failed.
+        LupaiError: an agent that the run needs cannot be had.
     """
     path = folder or config.run_folder
     if existing == "resume" and not path.is_dir():
         raise TrainingError(f"run {str(path)!r}: no such folder, so nothing to go on from")
-    if existing != "resume":
-        check_opponents(config)
     with RunLock(path) as lock:
-        progress, checkpoint = prepare(path, config, existing)
-        coach = make_coach(config, path, checkpoint)
-        try:
-            with (
-                ray_session(config, address),
-                stop_signals() as stopped,
-                closing(_build(config, progress, address is not None, coach)) as trainer,
-            ):
-                train_loop(trainer, config, path, progress, checkpoint, stopped, out)
-                if coach is not None and progress.share(config) >= 1:
-                    coach.finish(trainer.algorithm, progress)
-        except BaseException:
-            lock.crashed = True
-            raise
+        start = check_start(path, config, existing)
+        progress = start.progress
+        check_opponents(config, path, progress if existing == "resume" else None)
+        coach = make_coach(config, path, start.checkpoint)
+
+        def begin() -> None:
+            lock.begun = True
+            start.commit(None if coach is None else coach.copy)
+
+        with (
+            ray_session(config, address),
+            stop_signals() as stopped,
+            closing(_build(config, progress, address is not None, coach)) as trainer,
+        ):
+            train_loop(trainer, start, stopped, out, begin)
+            if coach is not None and progress.share(config) >= 1:
+                coach.finish(trainer.algorithm, progress)
     return path
 
 

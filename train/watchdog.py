@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from lupai.envs.baohuang.rules import load_rules
 
-__all__ = ["RATES", "Watchdog", "bands_of", "wilson"]
+__all__ = ["RATES", "Watchdog", "bands_of", "rates_of", "wilson"]
 
 # Least and greatest rate of `greedy` and `tactical`, each in one seat against four of either, 200
 # deals of seed 5, by preset. `alone`: share of a seat's emperorships without a guard.
@@ -53,6 +53,14 @@ def bands_of(rules: str) -> dict[str, tuple[float, float]]:
     what is left above their highest."""
     known = RATES.get(load_rules(rules).preset, {})
     return {name: (low / 2, (1 + high) / 2) for name, (low, high) in known.items()}
+
+
+def rates_of(rules: str) -> tuple[str, ...]:
+    """Names of the rates that are measured under the rules' preset, in order."""
+    known = [*RATES.get(load_rules(rules).preset, {})]
+    if "call" in known:
+        known += ["cede", "open"]
+    return tuple(sorted(known))
 
 
 def wilson(share: float, cases: int) -> tuple[float, float]:

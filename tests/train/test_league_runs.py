@@ -17,13 +17,17 @@ import lupai.agents
 from lupai.agents.registry import UnknownAgentError
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.errors import LupaiError
+from lupai.train import files
 from lupai.train.config import ConfigError
-from lupai.train.league.coach import League, check_opponents, make_coach, seating
+from lupai.train.league.coach import League, check_opponents, freeze_agent, make_coach, seating
 from lupai.train.league.exploit import FRESH_SEED, Exploit, dev_pack, gain, summary
 from lupai.train.league.population import LeagueError
+from lupai.train.rllib.export import export_agent
+from lupai.train.run_folder import Progress, TrainingError
 from lupai.train.trainer import resume, run
 from tests.tiny_agent import save_tiny_agent
 from tests.train.conftest import tiny
+from tests.train.test_run_folder import content
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
 
@@ -175,7 +179,7 @@ def test_snapshots_that_nothing_names_are_removed(moved):
     half.mkdir()
     league.sweep()
     assert not stray.exists()
-    League(tiny(selfplay=LEAGUE), moved, None)
+    League(tiny(selfplay=LEAGUE), moved, None).copy()
     assert not half.exists()
     assert (moved / "league" / "snapshot-000001").is_dir()
     save_tiny_agent(stray)
@@ -219,6 +223,21 @@ def test_remote_samplers_get_the_league_too(ray_session, tmp_path):
     assert (folder / "league" / "snapshot-000001").is_dir()
 
 
+def test_a_refused_resume_copies_no_opponent(moved, tmp_path):
+    new = save_tiny_agent(tmp_path / "new")
+    before = content(moved)
+    values = ("stop.steps=99999", f"selfplay.anchors=[random, {new}]")
+    with pytest.raises(TrainingError, match="no room"):
+        resume(moved, (*values, "workers.runners=9", "workers.wait_minutes=0"))
+    assert content(moved) == before
+    steps = rows(moved)[-1]["steps"] + 512
+    resume(moved, (values[1], f"stop.steps={steps}"), out=io.StringIO())
+    (copy,) = (moved / "league").glob("anchor-*")
+    shutil.rmtree(new)
+    resume(moved, (f"stop.steps={steps + 512}",), out=io.StringIO())
+    assert f"league/{copy.name.removeprefix('anchor-')}/share" in rows(moved)[-1]
+
+
 # --- opponents that cannot be had -------------------------------------------------------------
 
 
@@ -256,12 +275,41 @@ def test_configs_that_make_no_sense_are_refused():
 def test_anchors_and_targets_that_are_folders_are_copied(tmp_path):
     folder = save_tiny_agent(tmp_path / "agents" / "mine")
     config = tiny(runs=str(tmp_path), selfplay={"mode": "league", "anchors": [str(folder)]})
-    (member,) = League(config, tmp_path / "tiny", None).population.anchors
+    league = League(config, tmp_path / "tiny", None)
+    (member,) = league.population.anchors
     copy = tmp_path / "tiny" / member.source
+    assert not copy.exists()  # the run may still be refused
+    league.copy()
     assert member.source.startswith("league/anchor-")
     assert (copy / "weights.pt").read_bytes() == (folder / "weights.pt").read_bytes()
     shutil.rmtree(folder)  # it plays on
-    assert League(config, tmp_path / "tiny", None).population.anchors[0].source == member.source
+    check_opponents(config, progress=Progress(3))
+    again = League(config, tmp_path / "tiny", tmp_path / "tiny" / "checkpoints" / "000003")
+    assert again.population.anchors[0].source == member.source
+    again.copy()
+    assert copy.is_dir()
+    # A new run does not play against what the run before it has left.
+    with pytest.raises(UnknownAgentError, match="no such folder"):
+        check_opponents(config)
+    with pytest.raises(UnknownAgentError, match="no such folder"):
+        League(config, tmp_path / "tiny", None)
+
+
+def test_snapshots_and_copies_are_on_the_disk_before_they_appear(algorithm, tmp_path, monkeypatch):
+    """After a power cut a league could name agents with empty files."""
+    synced = []
+
+    def watched(folder):
+        assert not (tmp_path / "new").exists()
+        synced.append(sorted(path.name for path in folder.iterdir()))
+
+    monkeypatch.setattr(files, "sync_folder", watched)
+    export_agent(algorithm, tiny(), tmp_path / "new", Progress(3))
+    (tmp_path / "new").rename(tmp_path / "old")
+    freeze_agent(tmp_path / "old", tmp_path / "new")
+    assert synced == [["agent.json", "weights.pt"]] * 2
+    assert lupai.agents.load(tmp_path / "new").card.provenance["iteration"] == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "old"]
 
 
 def test_a_target_in_the_runs_own_folder_is_refused(tmp_path):
@@ -310,8 +358,14 @@ def test_an_exploiter_of_a_bad_agent_proves_it_on_fresh_deals(ray_session, tmp_p
     before = (folder / "exploit.json").read_text()
     resume(folder)  # nothing left to do
     assert (folder / "exploit.json").read_text() == before
-    with pytest.raises(LeagueError, match="role is 'seat' there and 'rebel_camp' now"):
-        resume(folder, ("exploit.role=rebel_camp",))
+    kept = content(folder)
+    for value, why in (
+        ("exploit.role=rebel_camp", "role is 'seat' there and 'rebel_camp' now"),
+        ("target=greedy", "target is 'random' there and 'greedy' now"),
+    ):
+        with pytest.raises(TrainingError, match=why):
+            resume(folder, (value,))
+    assert content(folder) == kept
     (folder / "exploit.json").write_text('{"format": 1}')
     with pytest.raises(LeagueError, match=r"exploit\.json: no report of an exploiter"):
         resume(folder)
@@ -350,7 +404,7 @@ def test_a_new_confirmation_takes_new_deals(tmp_path):
     (folder / "exploit.json").write_text(json.dumps(report))
     found = []
     for _ in range(2):
-        exploit = Exploit(config, folder, None)
+        exploit = Exploit(config, folder, folder)
         exploit.report = exploit.report.model_copy(update={"confirmed": None})
         assert "not confirmed yet" in summary(folder) or found
         exploit.finish(None, type("At", (), {"iteration": 3, "steps": 9}))
@@ -358,4 +412,5 @@ def test_a_new_confirmation_takes_new_deals(tmp_path):
     assert [each["fresh"] for each in found] == [4, 8]
     assert found[0]["confirmed"]["mean"] != found[1]["confirmed"]["mean"]
     with pytest.raises(LupaiError, match="target is 'random' there and 'greedy' now"):
-        Exploit(exploit_config(tmp_path, target="greedy"), folder, None)
+        Exploit(exploit_config(tmp_path, target="greedy"), folder, folder)
+    assert Exploit(exploit_config(tmp_path, target="greedy"), folder, None).report.gates == []

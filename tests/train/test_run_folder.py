@@ -18,10 +18,12 @@ pytest.importorskip("torch")
 import lupai
 from lupai.envs.errors import LupaiError
 from lupai.train.checkpoints import find_checkpoint, mark_best, restore_parts, save_checkpoint
-from lupai.train.files import write_whole, writing_whole
+from lupai.train.config import load_config
+from lupai.train.files import write_whole, writing_folder, writing_whole
 from lupai.train.locks import lock_state
 from lupai.train.loop import train_loop
-from lupai.train.run_folder import Progress, RunLock, TrainingError, prepare
+from lupai.train.run_folder import Progress, RunLock, TrainingError, check_start
+from lupai.train.runs import read_run
 from tests.train.conftest import tiny
 from tests.train.plain import Counter, PlainTrainer
 
@@ -31,9 +33,14 @@ pytestmark = [pytest.mark.train]
 def train(path, config, trainer=None, existing="refuse", stopped=lambda: False, out=None):
     """What lupai.train.trainer.run does, with a trainer that needs no Ray."""
     trainer = trainer or PlainTrainer()
-    with RunLock(path):
-        progress, checkpoint = prepare(path, config, existing)
-        train_loop(trainer, config, path, progress, checkpoint, stopped, out or io.StringIO())
+    with RunLock(path) as lock:
+        start = check_start(path, config, existing)
+
+        def begin():
+            lock.begun = True
+            start.commit()
+
+        train_loop(trainer, start, stopped, out or io.StringIO(), begin)
     return trainer
 
 
@@ -77,6 +84,44 @@ def test_a_file_appears_whole_with_the_permissions_it_had_or_those_of_the_umask(
         half()
     assert (tmp_path / "old").read_bytes() == b"new"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["new", "old"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="names of open files")
+def test_a_folder_is_on_the_disk_with_its_names_before_it_appears(tmp_path, monkeypatch):
+    """Snapshots and anchors of a league were renamed as they were: a power cut left empty files."""
+    events, seen = [], {}
+    fsync, rename = os.fsync, Path.rename
+
+    def watched(handle):
+        path = os.readlink(f"/proc/self/fd/{handle}")
+        events.append(path.replace(str(seen.get("new")), "NEW").removeprefix(str(tmp_path)))
+        fsync(handle)
+
+    def renamed(self, target):
+        events.append(f"{self.name == seen['new'].name and 'NEW'} to {Path(target).name}")
+        return rename(self, target)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    monkeypatch.setattr(Path, "rename", renamed)
+    with writing_folder(tmp_path / "made" / "agent") as new:
+        seen["new"] = new
+        (new / "inner").mkdir(parents=True)
+        (new / "inner" / "file").write_text("x")
+    assert set(events[:3]) == {"NEW/inner", "NEW/inner/file", "NEW"}
+    assert events[3:] == ["NEW to agent", "/made"]
+
+    def half():
+        with writing_folder(tmp_path / "made" / "agent") as new:
+            new.mkdir()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        half()
+    assert (tmp_path / "made" / "agent" / "inner" / "file").read_text() == "x"
+    with writing_folder(tmp_path / "made" / "agent") as seen["new"]:
+        seen["new"].mkdir()
+    assert [p.name for p in (tmp_path / "made").iterdir()] == ["agent"]
+    assert not list((tmp_path / "made" / "agent").iterdir())
 
 
 # --- checkpoints ----------------------------------------------------------------------------------
@@ -296,13 +341,36 @@ def test_stopping_saves_what_was_done(tmp_path):
     assert names(tmp_path / "run") == ["000002"]
 
 
-def test_a_full_disk_while_logging_is_the_same_error(tmp_path, monkeypatch):
-    def full(number):
-        if number == 2:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "metrics.jsonl")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk")
+def test_a_full_disk_while_logging_is_the_same_error(tmp_path):
+    path = tmp_path / "run"
+    train(path, tiny(stop={"steps": 100}))
+    (path / "metrics.jsonl").unlink()
+    (path / "metrics.jsonl").symlink_to("/dev/full")
+    with pytest.raises(TrainingError, match=r"no space is left; 000001 is whole"):
+        train(path, tiny(stop={"steps": 300}), existing="resume")
 
-    with pytest.raises(TrainingError, match=r"no space is left \(metrics.jsonl\); no checkpoint"):
-        train(tmp_path / "run", tiny(), PlainTrainer(fail=full))
+
+def test_an_oserror_of_training_is_not_told_as_a_full_disk(tmp_path):
+    """Any of them was: a lost connection, a file that an agent did not find."""
+    for number, error in enumerate((FileNotFoundError(errno.ENOENT, "gone", "book.txt"),
+                                    ConnectionResetError("a worker"))):  # fmt: skip
+
+        def fail(_, error=error):
+            raise error
+
+        with pytest.raises(type(error)) as caught:
+            train(tmp_path / str(number), tiny(), PlainTrainer(fail=fail))
+        assert caught.value is error
+
+
+def test_a_lost_connection_while_saving_is_not_told_as_a_full_disk(tmp_path):
+    class Lost(Counter):
+        def save(self, folder):
+            raise TimeoutError("a worker did not answer")
+
+    with pytest.raises(TimeoutError, match="did not answer"):
+        save_checkpoint(tmp_path, tiny(), Progress(1), {"counter": Lost()})
 
 
 def test_two_processes_never_share_a_run_folder(tmp_path):
@@ -335,13 +403,110 @@ def test_a_lock_that_was_removed_by_its_holder_is_no_lock(tmp_path):
             assert lock_state(tmp_path / "run.lock") == "held"
 
 
+def content(path):
+    """Every file below, byte for byte, and every folder."""
+    return {
+        str(p.relative_to(path)): p.read_bytes() if p.is_file() else None for p in path.rglob("*")
+    }
+
+
+class Fussy(PlainTrainer):
+    """Cannot restore its counter."""
+
+    def parts(self):
+        def restore(state, folder):
+            raise ValueError("other sizes")
+
+        self.counter.restore = restore
+        return super().parts()
+
+
+@pytest.mark.parametrize(
+    ("changes", "trainer", "why"),
+    [
+        ({"rules": "shiwei"}, PlainTrainer, "cannot go on from it"),
+        ({"network": {"move_hidden": 9}}, PlainTrainer, "a resumed run keeps it"),
+        ({"watch": {"every": 1, "anchors": ["gready"]}}, PlainTrainer, "gready"),
+        ({"seed": 8}, Fussy, "cannot be read .*other sizes"),
+    ],
+)
+@pytest.mark.parametrize("crashed", [False, True])
+def test_a_refused_resume_changes_nothing_and_the_next_one_goes_on(
+    tmp_path, changes, trainer, why, crashed
+):
+    """It was stored in the folder, and each later resume failed by it."""
+    path = tmp_path / "run"
+    train(path, tiny(stop={"steps": 300}))
+    with open(path / "metrics.jsonl", "a") as file:
+        file.write('{"iteration": 4, "steps": 400}\n')
+    if crashed:
+        (path / "run.lock").write_text('{"pid": 1}\n')
+    before, state = content(path), read_run(path).state
+    assert (state == "crashed") is crashed
+    with pytest.raises(LupaiError, match=why):
+        train(path, tiny(**{"stop": {"steps": 900}, **changes}), trainer(), existing="resume")
+    assert content(path) == before
+    assert read_run(path).state == state  # a crashed run was called stopped from here on
+    train(path, load_config(path / "config.yaml", ["stop.steps=500"]), existing="resume")
+    assert [row["iteration"] for row in rows(path)] == [1, 2, 3, 4, 5]
+    assert read_run(path).state == "finished"
+
+
+def test_a_crashed_run_that_is_not_replaced_has_crashed(tmp_path):
+    """`lupai runs` called it stopped, since the refused command took the lock file away."""
+    path = tmp_path / "run"
+    train(path, tiny(stop={"steps": 300}))
+    (path / "run.lock").write_text('{"pid": 1}\n')
+    with pytest.raises(TrainingError, match="not empty"):
+        train(path, tiny())
+    assert read_run(path).state == "crashed"
+    assert (path / "run.lock").read_text() == '{"pid": 1}\n'
+
+
+def test_a_damaged_run_json_is_told_before_anything_is_written(tmp_path):
+    path = tmp_path / "run"
+    train(path, tiny(stop={"steps": 300}))
+    (path / "run.json").write_text("[")
+    before = content(path)
+    with pytest.raises(TrainingError, match=r"run\.json: cannot be read"):
+        train(path, tiny(stop={"steps": 900}), existing="resume")
+    assert content(path) == before
+
+
+def test_a_replacement_that_is_refused_leaves_the_old_run(tmp_path):
+    path = tmp_path / "run"
+    train(path, tiny(stop={"steps": 300}))
+    before = content(path)
+    wrong = tiny(watch={"every": 1, "anchors": ["gready"]})
+    with pytest.raises(LupaiError, match="gready"):
+        train(path, wrong, existing="replace")
+    assert content(path) == before
+    train(path, tiny(stop={"steps": 100}), existing="replace")
+    assert names(path) == ["000001"]
+
+
+def test_a_run_that_is_refused_leaves_no_folder(tmp_path):
+    with pytest.raises(LupaiError, match="gready"):
+        train(tmp_path / "run", tiny(watch={"every": 1, "anchors": ["gready"]}))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_ends_with_an_error_has_crashed(tmp_path):
+    def fail(number):
+        raise TrainingError("no game was played")
+
+    with pytest.raises(TrainingError, match="no game"):
+        train(tmp_path, tiny(), PlainTrainer(fail=fail))
+    assert read_run(tmp_path).state == "crashed"
+
+
 def test_a_run_that_never_began_does_not_block_its_name(tmp_path):
     path = tmp_path / "run"
-    prepare(path, tiny(seed=1), "refuse")
-    prepare(path, tiny(seed=2), "refuse")
+    check_start(path, tiny(seed=1), "refuse").commit()
+    check_start(path, tiny(seed=2), "refuse").commit()
     train(path, tiny(stop={"steps": 100}))
     with pytest.raises(TrainingError, match="not empty"):
-        prepare(path, tiny(), "refuse")
+        check_start(path, tiny(), "refuse")
 
 
 def test_the_loop_and_what_it_uses_know_nothing_of_ray():

@@ -12,12 +12,16 @@ import pytest
 pytest.importorskip("ray")
 
 import lupai.agents
+from lupai.envs.errors import LupaiError
+from lupai.train.config import load_config
 from lupai.train.rllib.trainer import count, metrics
-from lupai.train.run_folder import Progress, prepare
+from lupai.train.run_folder import Progress, check_start
+from lupai.train.runs import read_run
 from lupai.train.trainer import TrainingError, resume, run
 from lupai.train.watch import Watch
 from tests.arena.players import SMALL
 from tests.train.conftest import tiny
+from tests.train.test_run_folder import content
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
 
@@ -117,16 +121,18 @@ def test_runs_of_one_seed_are_the_same_and_others_not(ray_session, tmp_path):
 def test_a_taken_folder_is_refused_or_replaced(moved):
     config = tiny()
     with pytest.raises(TrainingError, match="resume it, replace it"):
-        prepare(moved, config, "refuse")
-    progress, checkpoint = prepare(moved, config, "replace")
-    assert (progress, checkpoint) == (Progress(), None)
-    assert not (moved / "checkpoints").exists()
+        check_start(moved, config, "refuse")
+    start = check_start(moved, config, "replace")
+    assert (start.progress, start.checkpoint) == (Progress(), None)
+    assert (moved / "checkpoints").exists()
+    start.commit()
+    assert {p.name for p in moved.iterdir()} == {"run.json", "config.yaml"}
 
 
 def test_a_strange_folder_is_never_replaced(tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(TrainingError, match="not empty"):
-        prepare(tmp_path, tiny(), "replace")
+        check_start(tmp_path, tiny(), "replace")
     assert (tmp_path / "thesis.txt").exists()
 
 
@@ -139,6 +145,51 @@ def test_a_resumed_run_keeps_its_network_and_rules(moved, tmp_path):
         run(tiny(runs=str(tmp_path)), existing="resume")
     with pytest.raises(TrainingError, match=r"config\.yaml"):
         resume(tmp_path / "nowhere")
+
+
+REFUSED = [
+    (["selfplay.mode=league", "selfplay.anchors=[rendom]"], "rendom"),
+    (["selfplay.mode=league", "selfplay.anchors=[lupai.agents.example_agent:LoyalAgent]"],
+     "no act_batch"),
+    (["selfplay.mode=exploit", "target=rendom"], "rendom"),
+    (["imitation.agent=tactica", "imitation.steps=5000"], "tactica"),
+    (["watch.every=1", "watch.anchors=[gready]"], "gready"),
+    (["workers.runners=9", "workers.wait_minutes=0"], "no room for the workers"),
+    (["ppo.lr=1e-4"], "rllib: cannot be read"),  # with a damaged part, see below
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "why"), REFUSED)
+def test_a_refused_resume_leaves_the_run_as_it_was(moved, values, why):
+    """Its config was stored: after a typo in an anchor each plain resume failed."""
+    state = next(moved.glob("checkpoints/*/rllib/algorithm_state.pkl"))
+    whole = state.read_bytes()
+    if "cannot be read" in why:
+        state.write_bytes(b"nothing of RLlib")
+    (moved / "run.lock").write_text('{"pid": 1}\n')  # of a process that was killed
+    before = content(moved)
+    with pytest.raises(LupaiError, match=why):
+        resume(moved, ("stop.steps=4096", "seed=8", *values))
+    assert content(moved) == before
+    assert read_run(moved).state == "crashed"
+    state.write_bytes(whole)
+    resume(moved, out=io.StringIO())
+    assert read_run(moved).state == "finished"
+
+
+@pytest.mark.parametrize(("values", "why"), REFUSED[:-1])
+def test_a_refused_run_removes_nothing_of_the_old_one(moved, values, why):
+    config = load_config(moved / "config.yaml", (f"runs={moved.parent}", "name=elsewhere", *values))
+    before = content(moved)
+    with pytest.raises(LupaiError, match=why):
+        run(config, existing="replace")
+    assert content(moved) == before
+
+
+def test_an_imitation_that_is_over_needs_nobody(moved):
+    gone = ("imitation.agent=gone", "imitation.steps=1000")
+    resume(moved, ("stop.steps=1536", *gone), out=io.StringIO())
+    assert len(lines(moved)) == 3
 
 
 def test_old_checkpoints_go(ray_session, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from contextlib import suppress
 
 import pytest
 
@@ -11,8 +12,9 @@ pytest.importorskip("torch")
 
 import lupai.agents
 from lupai.train.arena.run import run_arena
+from lupai.train.config import ConfigError
 from lupai.train.watch import SEED, Watch
-from lupai.train.watchdog import RATES, Watchdog, bands_of, wilson
+from lupai.train.watchdog import RATES, Watchdog, bands_of, rates_of, wilson
 from tests.arena.players import SMALL
 from tests.cli.running import lupai as command
 from tests.train.conftest import tiny
@@ -146,10 +148,31 @@ def test_the_rule_agents_are_inside_of_the_bands(preset):
         watch = Watch(tiny(rules=preset, watch=section))
         row = watch.measure(lupai.agents.load(name, preset))
         assert watch.warnings(row) == []
+        measured = {key.removeprefix("rates/") for key in row if key.startswith("rates/")}
+        assert measured <= {*rates_of(preset)}
         assert set(bands_of(preset)) <= {
             *(key.removeprefix("rates/") for key in row),
             "accept", "ti", "niu", "secret_solo",  # rarely offered
         }  # fmt: skip
+
+
+def test_a_band_of_no_rate_is_refused():
+    """A typo was taken, and never warned of anything."""
+    for rules, name, why in (
+        (
+            "qingdao",
+            "cal",
+            r"under qingdao; did you mean 'call'\?.*known here: alone, call",
+        ),
+        ("weihai", "call", r"no rate 'call' under weihai.*known here: abandon, accept, alone"),
+        ("qingdao;grab=false", "oppose", r"under qingdao;grab=false.*secret_solo"),
+    ):
+        with pytest.raises(ConfigError, match=why):
+            tiny(rules=rules, watch={"bands": {name: [0.1, 0.9]}})
+    for rules in RATES:
+        bands = {name: [0.1, 0.9] for name in rates_of(rules)}
+        assert set(tiny(rules=rules, watch={"bands": bands}).watch.bands) == set(bands)
+        assert set(bands_of(rules)) <= set(bands)
 
 
 def test_warnings_reach_screen_file_and_runs(tmp_path):
@@ -192,9 +215,9 @@ def test_runs_tells_stopped_running_crashed_and_unreadable(tmp_path):
         train(folder / name, config, stopped=lambda asked=asked: next(asked))
     from lupai.train.run_folder import RunLock
 
-    lock = RunLock(folder / "c")
-    with lock:
-        lock.crashed = True
+    with suppress(KeyboardInterrupt), RunLock(folder / "c") as lock:
+        lock.begun = True
+        raise KeyboardInterrupt
     (folder / "d" / "config.yaml").write_text("name: [1")
     (folder / "notes").mkdir()
     with RunLock(folder / "b"):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,9 @@ import numpy as np
 import lupai.agents
 from lupai.agents.base import Agent, BatchAgent
 from lupai.agents.registry import AGENTS
+from lupai.train.checkpoints import writing
 from lupai.train.config import TrainConfig
+from lupai.train.files import writing_folder
 from lupai.train.league.matchmaking import Plan, Seating, opponent_shares
 from lupai.train.league.population import (
     LeagueError,
@@ -65,26 +66,42 @@ def make_coach(config: TrainConfig, folder: Path, checkpoint: Path | None) -> Le
     return Exploit(config, folder, checkpoint)
 
 
-def check_opponents(config: TrainConfig) -> None:
-    """See that all agents that a new run needs can be had, before anything is made or replaced:
-    its opponents, the one that it imitates, and those that it is measured against.
+def check_opponents(
+    config: TrainConfig, folder: Path | None = None, progress: Progress | None = None
+) -> None:
+    """See that all agents that a run needs can be had, before anything is made or replaced: its
+    opponents, the one that it imitates, and those that it is measured against.
+
+    Args:
+        config: the run.
+        folder: run folder, if not ``config.run_folder``.
+        progress: counters of a run that goes on: of opponents that it has copied the copies count,
+            and an imitation that is over needs nobody. None: a new run.
 
     Raises:
         LupaiError: an unknown name (it tells those that exist), an agent of other rules, one that
             decides view by view, or one in the run's own folder.
     """
-    own = config.run_folder.resolve()
+    place = folder or config.run_folder
+    own = place.resolve()
     for name in config.watch.anchors if config.watch.every else ():
         lupai.agents.load(name, config.rules_string)
-    imitated = (config.imitation.agent,) if config.imitation.steps else ()
-    for name in (*opponents_of(config), *imitated):
+    wanted = [
+        name
+        for name in opponents_of(config)
+        if progress is None or not (place / copy_of(name)).is_dir()
+    ]
+    if config.imitation.steps > (0 if progress is None else progress.steps):
+        wanted.append(config.imitation.agent)
+    for name in wanted:
         if (
             name not in AGENTS
             and Path(name).is_dir()
             and own in (p := Path(name).resolve(), *p.parents)
         ):
             raise LeagueError(
-                f"opponent {name!r} lies in the folder of the run itself; choose another name=…"
+                f"opponent {name!r} lies in the folder of the run itself; copy it to another "
+                f"place, or choose another name=…"
             )
         load_opponent(name, config.rules_string)
 
@@ -95,6 +112,15 @@ def opponents_of(config: TrainConfig) -> tuple[str, ...]:
         assert config.target is not None
         return (config.target,)
     return config.selfplay.anchors if config.selfplay.mode == "league" else ()
+
+
+def copy_of(name: str) -> str:
+    """Where a run keeps its copy of an opponent that is a folder, below its own."""
+    return f"{FOLDER}/anchor-{_label(name)}"
+
+
+def _label(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
 
 
 def load_opponent(name: str | os.PathLike[str], rules: str) -> Agent:
@@ -109,12 +135,13 @@ def load_opponent(name: str | os.PathLike[str], rules: str) -> Agent:
 
 
 class League:
-    """Opponents of a run.
+    """Opponents of a run; nothing is written before :meth:`copy`.
 
     Args:
         config: the run.
         folder: run folder.
-        checkpoint: to go on from; None: a new run. Without a league in it a new one begins.
+        checkpoint: to go on from; None: a new run, for which nothing in the folder counts. Without
+            a league in it a new one begins.
 
     Raises:
         LupaiError: an opponent that cannot be had, or a damaged file.
@@ -123,9 +150,8 @@ class League:
     def __init__(self, config: TrainConfig, folder: Path, checkpoint: Path | None) -> None:
         self.config = config
         self.folder = folder
-        for place in (FOLDER, "exploit"):  # half an agent, of a process that was killed
-            for left in (folder / place).glob(".*"):
-                shutil.rmtree(left, ignore_errors=True)
+        self._new = checkpoint is None
+        self._uncopied: dict[str, Path] = {}  # by source of the member
         self._rng = np.random.Generator(np.random.PCG64(0))
         self._rng.bit_generator.state = np.random.PCG64(
             np.random.SeedSequence(config.seed, spawn_key=(LEAGUE_KEY,))
@@ -145,6 +171,17 @@ class League:
         for member in self.population.members:  # said now, not in the middle of a run
             self._load(member)
         self._plan = self._next_plan(word=0)
+
+    def copy(self) -> None:
+        """Copy the anchors that are folders into the run folder, and remove what a process that
+        was killed has left there."""
+        for place in (FOLDER, "exploit"):  # half an agent
+            for left in (self.folder / place).glob(".*"):
+                shutil.rmtree(left, ignore_errors=True)
+        for source, folder in self._uncopied.items():
+            # A run's newest checkpoint moves on; an anchor does not.
+            freeze_agent(folder, self.folder / source)
+        self._uncopied = {}
 
     # --- the loop --------------------------------------------------------------------------------
 
@@ -230,23 +267,21 @@ class League:
         from lupai.train.rllib.export import export_agent
 
         name = f"snapshot-{progress.iteration:06d}"
-        export_agent(algorithm, self.config, self.folder / FOLDER / name, progress)
+        with writing(self.folder):
+            export_agent(algorithm, self.config, self.folder / FOLDER / name, progress)
         member = Member(name, f"{FOLDER}/{name}", progress.iteration)
         self.population.add(member, section.snapshots, section.prior)
 
     def _anchor(self, name: str) -> Member:
-        label = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
-        copy = f"{FOLDER}/anchor-{label}"
-        if (self.folder / copy).is_dir():
-            return Member(label, copy)
-        if name in AGENTS or not Path(name).is_dir():
-            return Member(label, name)
-        # A run's newest checkpoint moves on; an anchor does not.
-        freeze_agent(Path(name), self.folder / copy)
+        label, copy = _label(name), copy_of(name)
+        if self._new or not (self.folder / copy).is_dir():
+            if name in AGENTS or not Path(name).is_dir():
+                return Member(label, name)
+            self._uncopied[copy] = Path(name)
         return Member(label, copy)
 
     def _load(self, member: Member) -> Agent:
-        path = self.folder / member.source
+        path = self._uncopied.get(member.source, self.folder / member.source)
         if not member.source.startswith(f"{FOLDER}/"):
             return load_opponent(member.source, self.config.rules_string)
         from lupai.agents.checkpoint import load_agent
@@ -286,14 +321,9 @@ def freeze_agent(source: Path, target: Path) -> None:
     from lupai.agents.checkpoint import find_agent
 
     place = find_agent(source)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    new = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        shutil.copytree(place, new, dirs_exist_ok=True)
-        new.chmod(0o755)
-        new.rename(target)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
+    with writing_folder(target) as new:
+        shutil.copytree(place, new)
+        new.chmod(0o755)  # that of somebody else may be closed
 
 
 def _send(group: Any, plan: Plan, packed: Callable[[Iterable[str]], dict[str, bytes]]) -> None:

@@ -15,6 +15,7 @@ from lupai.agents.network import move_table
 from lupai.agents.policies import Policy, build_policy
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.config import TrainConfig
+from lupai.train.files import writing_folder
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.setup import network_config
 from lupai.train.run_folder import Progress
@@ -51,19 +52,20 @@ def live_agent(algorithm: Any, config: TrainConfig) -> CheckpointAgent:
 def export_agent(algorithm: Any, config: TrainConfig, folder: Path, progress: Progress) -> None:
     """Write the policy of this moment as an agent folder; an old one of that name is replaced."""
     engine = Engine(config.rules_string)
-    save_agent(
-        folder,
-        live_policy(algorithm, config, engine),
-        network_config(config),
-        engine,
-        idle="pass" if config.env.skip == "idle" else "choose",
-        provenance={
-            "name": config.name,
-            "algorithm": config.algorithm,
-            "seed": config.seed,
-            **asdict(progress),
-            "lupai": lupai.__version__,
-            "torch": torch.__version__,
-            "python": platform.python_version(),
-        },
-    )
+    with writing_folder(folder) as new:
+        save_agent(
+            new,
+            live_policy(algorithm, config, engine),
+            network_config(config),
+            engine,
+            idle="pass" if config.env.skip == "idle" else "choose",
+            provenance={
+                "name": config.name,
+                "algorithm": config.algorithm,
+                "seed": config.seed,
+                **asdict(progress),
+                "lupai": lupai.__version__,
+                "torch": torch.__version__,
+                "python": platform.python_version(),
+            },
+        )
