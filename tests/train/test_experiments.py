@@ -16,7 +16,7 @@ import yaml
 
 from lupai.envs.errors import LupaiError
 from lupai.train.arena.packs import load_pack
-from lupai.train.config import ConfigError, dump_config
+from lupai.train.config import ConfigError, dump_config, load_config
 from lupai.train.experiments import pages, results
 from lupai.train.experiments.plan import (
     EXPERIMENTS,
@@ -83,6 +83,34 @@ def test_sizes_can_be_changed():
     assert run.folder == Path("x/full/qingdao-1")
     assert (run.config().stop.minutes, run.config().ppo.lr, one.deals) == (30, 1e-5, 50)
     assert changed(quick()) == quick()
+
+
+@pytest.mark.parametrize(
+    ("made", "override", "parts"),
+    [
+        (ablation(), "network.critic=perfect", ["'critic-off'", "sets network.critic itself"]),
+        (ablation(), "network={role_head: 0.2}", ["'critic-off'", "network.critic"]),
+        (ablation(), "reward.kind=score", ["'placement'", "reward.kind"]),
+        (ablation(), "reward.anneal_steps.x=1", ["'potential'", "reward.anneal_steps"]),
+        (full(30), "stop.minutes=60", ["'qingdao'", "stop.minutes=30"]),
+        (quick(), "seed=7", ["its own seed", "--seeds"]),
+        (quick(), " runs =x", ["its own runs", "--runs"]),
+    ],
+)
+def test_a_value_that_a_recipe_sets_itself_cannot_be_set_for_all(made, override, parts):
+    """`--set network.critic=perfect` made two recipes of the ablation the same without a word."""
+    with pytest.raises(ConfigError) as caught:
+        changed(made, overrides=["ppo.epochs=2", override])
+    text = str(caught.value)
+    assert "\n" not in text
+    for part in (f"--set {override}", *parts):
+        assert part in text
+
+
+def test_a_value_beside_those_of_the_recipes_is_set_for_all():
+    made = changed(ablation(), overrides=["network.move_hidden=32", "reward.scale=0.2"])
+    assert {run.config().network.move_hidden for run in made.all_runs()} == {32}
+    assert {run.config().network.critic for run in made.all_runs()} == {"perfect", "observation"}
 
 
 # --- the queue ------------------------------------------------------------------------------------
@@ -365,7 +393,8 @@ def test_interrupted_runs_go_on_and_new_ones_begin(finished):
     metrics.write_text(metrics.read_text().splitlines()[0] + "\n")
     job = RunJob(finished, run)
     assert job.command()[3:] == [
-        "train", "--resume", str(run.folder), "stop.minutes=null", "stop.steps=1024",
+        "train", "--resume", str(run.folder), *run.overrides, "stop.minutes=null",
+        "stop.steps=1024",
     ]  # fmt: skip
     assert job.share() == pytest.approx(0.95 * 0.5 + 0.05)
     (run.folder / "latest.json").unlink()
@@ -381,6 +410,33 @@ def test_more_steps_go_on_from_what_is_there(finished):
     command = RunJob(longer, longer.all_runs()[0]).command()
     assert command[4] == "--resume"
     assert command[-1] == "stop.steps=4096"
+
+
+def unfinish(experiment):
+    for run in experiment.all_runs():
+        metrics = run.folder / "metrics.jsonl"
+        metrics.write_text(metrics.read_text().splitlines()[0] + "\n")
+
+
+def test_a_run_that_goes_on_gets_all_values_of_the_plan(finished):
+    """Only the limits were passed: a changed watch.every was neither applied nor refused."""
+    unfinish(finished)
+    other = changed(finished, overrides=["watch.every=1", "checkpoint.keep=7"])
+    check(other)
+    for run in other.all_runs():
+        _, _, _, _, _, folder, *values = RunJob(other, run).command()
+        assert load_config(Path(folder) / "config.yaml", values) == run.config()
+        assert run.config().watch.every == 1
+    with pytest.raises(TrainingError, match=r"base-1.*another imitation; remove it"):
+        check(changed(finished, overrides=["imitation.steps=100"]))
+
+
+def test_a_finished_run_with_curves_of_another_kind_is_refused(finished):
+    other = changed(finished, overrides=["watch.every=1"])
+    with pytest.raises(TrainingError, match=r"base-1.*is finished.*with another watch"):
+        check(other)
+    check(changed(finished, overrides=["watch.every=1", "stop.steps=4096"]))
+    check(changed(finished, overrides=["checkpoint.keep=7"]))
 
 
 def test_folders_of_something_else_are_refused(finished):

@@ -7,13 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from lupai.train.config import TrainConfig, load_config
+from lupai.train.config import ConfigError, TrainConfig, load_config
 
 __all__ = ["EXPERIMENTS", "Experiment", "Run", "Variant", "ablation", "full", "quick"]
 
 SEEDS: Final = (1, 2, 3)
 POINTS: Final = 10  # of a learning curve, where the number of iterations is known
 WATCHED: Final = ("watch.deals=100",)  # curves of experiments: narrower than those of daily runs
+# What a run is given by its place in the plan, and how to choose it.
+OWN: Final = {
+    "seed": "--seeds N takes 1 to N",
+    "name": "it tells recipe and seed",
+    "runs": "--runs FOLDER chooses where they lie",
+}
 PRESETS: Final = ("qingdao", "shiwei", "weihai")
 
 
@@ -155,7 +161,14 @@ def changed(
     runs: Path | None = None,
     overrides: Sequence[str] = (),
 ) -> Experiment:
-    """The same with other sizes; ``seeds``: 1 to so many."""
+    """The same with other sizes; ``seeds``: 1 to so many.
+
+    Raises:
+        ConfigError: an override of what a recipe sets itself, by which recipes that are compared
+            would be the same, or of what each run has of its own.
+    """
+    for text in overrides:
+        _demand_free(experiment, text)
     return replace(
         experiment,
         seeds=experiment.seeds if seeds is None else tuple(range(1, seeds + 1)),
@@ -163,3 +176,27 @@ def changed(
         runs=experiment.runs if runs is None else runs,
         overrides=(*experiment.overrides, *overrides),
     )
+
+
+def _demand_free(experiment: Experiment, text: str) -> None:
+    key = _key(text)
+    for name, option in OWN.items():
+        if _meet(key, name):
+            raise ConfigError(f"--set {text}: each run has its own {name}; {option}")
+    for variant in experiment.variants:
+        for own in variant.overrides:
+            if _meet(key, _key(own)):
+                raise ConfigError(
+                    f"--set {text}: recipe {variant.name!r} of {experiment.name} sets "
+                    f"{_key(own)} itself ({own}), and would be another one; --set is for what no "
+                    f"recipe sets"
+                )
+
+
+def _key(override: str) -> str:
+    return override.partition("=")[0].strip()
+
+
+def _meet(one: str, other: str) -> bool:
+    """Whether two keys are the same, or one is a section that holds the other."""
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")

@@ -17,7 +17,7 @@ __all__ = ["RunJob", "check", "measured"]
 
 _LUPAI: Final = (sys.executable, "-m", "lupai.train.cli")
 _TRAINING: Final = 0.95  # a guess: the part of a run's time that is not the matches at its end
-# What does not change what is learned, and may differ when a run goes on.
+# What does not change what is learned, and may change when a run goes on.
 _FREE: Final = ("stop", "checkpoint", "watch", "runs")
 
 
@@ -38,13 +38,15 @@ class RunJob:
         """The next command; None where it is trained and measured."""
         folder = self._run.folder
         if not _finished(folder, self._config):
+            values = self._run.overrides
             if (folder / LATEST_FILE).is_file():
+                # All values, or those that may change would stay as they were; the limits also
+                # where they are the recipe's own, since the run may have been made with others.
                 limits = self._config.stop.model_dump()
-                values = [f"stop.{k}={'null' if v is None else v}" for k, v in limits.items()]
-                return [*_LUPAI, "train", "--resume", str(folder), *values]
+                stop = [f"stop.{k}={'null' if v is None else v}" for k, v in limits.items()]
+                return [*_LUPAI, "train", "--resume", str(folder), *values, *stop]
             # What a run without a checkpoint has left is of no use.
-            words = [self._run.variant.config, *self._run.overrides, "--replace"]
-            return [*_LUPAI, "train", *words]
+            return [*_LUPAI, "train", self._run.variant.config, *values, "--replace"]
         if measured(self._experiment, self._run) is None:
             return [
                 *_LUPAI, "arena", "--players", str(folder),
@@ -68,8 +70,8 @@ def check(experiment: Experiment) -> None:
 
     Raises:
         ConfigError: a recipe that is not allowed.
-        TrainingError: a folder holds a run with another recipe, one that went further, or one that
-            another process is training.
+        TrainingError: a folder holds a run with another recipe, one that went further or was
+            watched otherwise to its end, or one that another process is training.
     """
     for run in experiment.all_runs():
         wanted = run.config()
@@ -89,6 +91,11 @@ def check(experiment: Experiment) -> None:
             raise TrainingError(
                 f"{where}: it was trained with stop {there.stop}, and is beyond {wanted.stop}; "
                 f"remove it, or give --runs another folder"
+            )
+        if there.watch != wanted.watch and _finished(run.folder, wanted):
+            raise TrainingError(
+                f"{where}: it is finished, and its curves were measured with another watch; remove "
+                f"it, or give --runs another folder"
             )
 
 
