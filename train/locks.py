@@ -24,7 +24,10 @@ def take_lock(path: Path) -> tuple[int, bytes] | None:
         The open file, to be closed when the lock is given back, and what stood in it, nothing if
         it was not there; None if somebody else has it.
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except FileNotFoundError:  # whoever had it has removed its folder just now
+        return None
     try:
         if fcntl is not None:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

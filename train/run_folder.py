@@ -97,9 +97,9 @@ class RunLock:
         self._handle, self._before, self._made = -1, b"", False
 
     def __enter__(self) -> RunLock:
-        self._made = not self.path.parent.is_dir()
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         for attempt in range(5):
+            self._made |= not self.path.parent.is_dir()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             taken = take_lock(self.path)
             if taken is not None:
                 self._handle, self._before = taken

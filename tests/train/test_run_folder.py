@@ -17,6 +17,7 @@ pytest.importorskip("torch")
 
 import lupai
 from lupai.envs.errors import LupaiError
+from lupai.train import run_folder
 from lupai.train.checkpoints import find_checkpoint, mark_best, restore_parts, save_checkpoint
 from lupai.train.config import load_config
 from lupai.train.files import write_whole, writing_folder, writing_whole
@@ -498,6 +499,23 @@ def test_a_run_that_ends_with_an_error_has_crashed(tmp_path):
     with pytest.raises(TrainingError, match="no game"):
         train(tmp_path, tiny(), PlainTrainer(fail=fail))
     assert read_run(tmp_path).state == "crashed"
+
+
+def test_a_folder_that_a_refused_run_removes_is_made_again_for_the_next(tmp_path, monkeypatch):
+    """It goes between the making of the folder and that of the lock in it."""
+    taken = []
+    honest = run_folder.take_lock
+
+    def late(path):
+        if not taken:
+            path.parent.rmdir()
+        taken.append(honest(path))
+        return taken[-1]
+
+    monkeypatch.setattr(run_folder, "take_lock", late)
+    train(tmp_path / "run", tiny(stop={"steps": 100}))
+    assert taken[0] is None
+    assert names(tmp_path / "run") == ["000001"]
 
 
 def test_a_run_that_never_began_does_not_block_its_name(tmp_path):
