@@ -21,7 +21,6 @@ from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from lupai.agents.network import pack_legal, packed_width
-from lupai.agents.trained import idle_rows
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.privileged import CHECK_EVERY, GROUNDED, learner_columns
@@ -152,12 +151,12 @@ class LupaiEnv(MultiAgentEnv):
         """Play on until somebody has to decide; True when the hand is over."""
         while not self._state.over[0]:
             self._legal = self.engine.legal(self._state)
-            ids, offsets = self._legal.ids()
+            ids, _ = self._legal.ids()
             if len(ids) == 0:
                 raise RuntimeError(f"engine fault: seat {self._seat} has no legal move")
             if self.skip != "none" and len(ids) == 1:
                 move = ids[:1]
-            elif self.skip == "idle" and idle_rows(ids, offsets)[0]:
+            elif self.skip == "idle" and self._legal.idle()[0]:
                 move = np.array([VERB_ID["pass"]])
             else:
                 self._ids = ids

@@ -145,7 +145,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         return (
             columns
             | self._privileged(tables)
-            | self._payroll.columns(tables.state, seats, tables.rows)
+            | self._payroll.columns(tables.waiting, seats, tables.rows)
         )
 
     def _privileged(self, tables: Tables) -> dict[str, Any]:
