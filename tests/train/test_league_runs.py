@@ -17,13 +17,16 @@ import lupai.agents
 from lupai.agents.registry import UnknownAgentError
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.errors import LupaiError
+from lupai.train.checkpoints import save_checkpoint
 from lupai.train.config import ConfigError
 from lupai.train.league.coach import League, check_opponents, make_coach, seating
 from lupai.train.league.exploit import FRESH_SEED, Exploit, dev_pack, gain, summary
 from lupai.train.league.population import LeagueError
+from lupai.train.run_folder import Progress, prepare
 from lupai.train.trainer import resume, run
 from tests.tiny_agent import save_tiny_agent
 from tests.train.conftest import tiny
+from tests.train.plain import Counter
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
 
@@ -321,6 +324,76 @@ def test_gains_are_measured_against_the_targets_own_play():
     pack = dev_pack("qingdao", 10)
     for role in ("seat", "emperor_camp", "rebel_camp"):
         assert gain("greedy", "greedy", role, pack, 10) == {"mean": 0, "low": 0, "high": 0}
+def test_a_crash_after_a_gate_pairs_no_numbers_with_another_agent(tmp_path, monkeypatch):
+    """Gate 4 was best and its run died; the resumed one overwrote the agent, not the numbers."""
+    from lupai.train.league import exploit as module
+    from lupai.train.rllib import export
+
+    lows = iter([1.0, 2.0, 0.5, 3.0])
+
+    def write(algorithm, config, place, progress):
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "who").write_text(algorithm.name)
+
+    def measured(*_):
+        low = next(lows)
+        return {"mean": low + 1, "low": low, "high": low + 2}
+
+    class Learner:
+        def __init__(self, name):
+            self.name, self.env_runner_group = name, self
+
+        def foreach_env_runner(self, function):
+            return []
+
+    monkeypatch.setattr(export, "export_agent", write)
+    monkeypatch.setattr(module, "gain", measured)
+    config, folder = exploit_config(tmp_path), tmp_path / "exploit"
+    prepare(folder, config, "refuse")
+
+    def agents():
+        return {p.name: (p / "who").read_text() for p in (folder / "exploit").iterdir()}
+
+    first = Exploit(config, folder, None)
+    first.after(Learner("before"), Progress(2, 9))
+    place = save_checkpoint(folder, config, Progress(2, 9), {"league": first})
+    first.after(Learner("lost"), Progress(4, 18))
+    assert agents() == {"agent-000002": "before", "agent-000004": "lost"}
+
+    second = Exploit(config, folder, place)
+    stored = json.loads((folder / "exploit.json").read_text())
+    assert [gate["iteration"] for gate in stored["gates"]] == [2]
+    assert (stored["best"]["low"], stored["confirmed"]) == (1.0, None)
+    assert agents() == {"agent-000002": "before"}
+    second.after(Learner("again"), Progress(4, 18))
+    assert second.report.best.iteration == 2
+    assert agents() == {"agent-000002": "before"}
+    second.after(Learner("later"), Progress(6, 27))
+    assert [gate.low for gate in second.report.gates] == [1.0, 0.5, 3.0]
+    save_checkpoint(folder, config, Progress(6, 27), {"league": second})
+    assert agents() == {"agent-000002": "before", "agent-000006": "later"}
+    shutil.rmtree(place)  # no run can go on from there any more
+    second.save(tmp_path)
+    assert agents() == {"agent-000006": "later"}
+
+
+def test_a_gate_whose_agent_is_gone_is_no_best_gate(tmp_path):
+    config, folder = exploit_config(tmp_path), tmp_path / "exploit"
+    prepare(folder, config, "refuse")
+    place = save_checkpoint(folder, config, Progress(3, 9), {"plain": Counter()})
+    gates = [
+        {"iteration": i, "steps": i, "deals": 2, "mean": 1.0, "low": low, "high": 2.0}
+        for i, low in ((1, 0.3), (2, 0.4), (4, 0.5))
+    ]
+    report = {"target": "random", "role": "seat", "rules": "qingdao", "gates": gates}
+    (folder / "exploit.json").write_text(json.dumps(report | {"best": gates[2]}))
+    save_tiny_agent(folder / "exploit" / "agent-000001")
+    assert Exploit(config, folder, place).report.best.iteration == 1
+    shutil.rmtree(folder / "exploit")
+    (folder / "exploit.json").write_text(json.dumps(report | {"best": gates[2]}))
+    assert Exploit(config, folder, place).report.best is None
+
+
         assert gain("greedy", "random", role, pack, 10)["low"] > 0
         assert gain("random", "greedy", role, pack, 10)["high"] < 0
 
