@@ -21,8 +21,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, TextIO
 
+from lupai.agents.base import Agent
 from lupai.train.config import TrainConfig, load_config
 from lupai.train.league.coach import League, check_opponents, make_coach
+from lupai.train.league.frozen import load_teacher
 from lupai.train.loop import train_loop
 from lupai.train.run_folder import (
     CONFIG_FILE,
@@ -90,11 +92,12 @@ def run(
     with RunLock(path) as lock:
         progress, checkpoint = prepare(path, config, existing)
         coach = make_coach(config, path, checkpoint)
+        teacher = load_teacher(config, path, progress.steps)
         try:
             with (
                 ray_session(config, address),
                 stop_signals() as stopped,
-                closing(_build(config, progress, address is not None, coach)) as trainer,
+                closing(_build(config, progress, address is not None, coach, teacher)) as trainer,
             ):
                 train_loop(trainer, config, path, progress, checkpoint, stopped, out)
                 if coach is not None and progress.share(config) >= 1:
@@ -105,7 +108,13 @@ def run(
     return path
 
 
-def _build(config: TrainConfig, progress: Progress, cluster: bool, coach: League | None) -> Any:
+def _build(
+    config: TrainConfig,
+    progress: Progress,
+    cluster: bool,
+    coach: League | None,
+    teacher: Agent | None,
+) -> Any:
     from lupai.train.rllib.trainer import RLlibTrainer
 
-    return RLlibTrainer(config, progress, cluster, coach)
+    return RLlibTrainer(config, progress, cluster, coach, teacher)

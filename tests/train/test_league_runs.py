@@ -151,11 +151,14 @@ def test_a_resumed_league_is_the_same_to_the_last_bit(moved):
             self.env_runner_group = Group()
 
     first, second = Algorithm(), Algorithm()
-    one.before(first)
-    two.before(second)
+    for league, algorithm in ((one, first), (two, second)):
+        league.plan()
+        league.tell(algorithm)
     assert first.env_runner_group.plans == second.env_runner_group.plans
     fresh = Algorithm()
-    League(config, moved, None).before(fresh)
+    other = League(config, moved, None)
+    other.plan()
+    other.tell(fresh)
     assert fresh.env_runner_group.plans[0].word != first.env_runner_group.plans[0].word
 
 
@@ -309,6 +312,7 @@ def test_an_exploiter_of_a_bad_agent_proves_it_on_fresh_deals(ray_session, tmp_p
     assert again["mean"] == best["mean"]
     assert [row.get("exploit/gain") for row in rows(folder)][1] == report["gates"][0]["mean"]
     assert rows(folder)[-1]["league/random/share"] == 1
+    assert rows(folder)[1]["time/league"] > rows(folder)[0]["time/league"]
 
     before = (folder / "exploit.json").read_text()
     resume(folder)  # nothing left to do
@@ -320,10 +324,6 @@ def test_an_exploiter_of_a_bad_agent_proves_it_on_fresh_deals(ray_session, tmp_p
         resume(folder)
 
 
-def test_gains_are_measured_against_the_targets_own_play():
-    pack = dev_pack("qingdao", 10)
-    for role in ("seat", "emperor_camp", "rebel_camp"):
-        assert gain("greedy", "greedy", role, pack, 10) == {"mean": 0, "low": 0, "high": 0}
 def test_a_crash_after_a_gate_pairs_no_numbers_with_another_agent(tmp_path, monkeypatch):
     """Gate 4 was best and its run died; the resumed one overwrote the agent, not the numbers."""
     from lupai.train.league import exploit as module
@@ -394,6 +394,10 @@ def test_a_gate_whose_agent_is_gone_is_no_best_gate(tmp_path):
     assert Exploit(config, folder, place).report.best is None
 
 
+def test_gains_are_measured_against_the_targets_own_play():
+    pack = dev_pack("qingdao", 10)
+    for role in ("seat", "emperor_camp", "rebel_camp"):
+        assert gain("greedy", "greedy", role, pack, 10) == {"mean": 0, "low": 0, "high": 0}
         assert gain("greedy", "random", role, pack, 10)["low"] > 0
         assert gain("random", "greedy", role, pack, 10)["high"] < 0
 

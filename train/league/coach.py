@@ -8,10 +8,7 @@ of them; a snapshot's folder is removed when neither the league nor a checkpoint
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -20,9 +17,10 @@ from typing import Any, Final
 import numpy as np
 
 import lupai.agents
-from lupai.agents.base import Agent, BatchAgent
+from lupai.agents.base import Agent
 from lupai.agents.registry import AGENTS
 from lupai.train.config import TrainConfig
+from lupai.train.league.frozen import freeze, label, load_frozen, load_opponent, pack
 from lupai.train.league.matchmaking import Plan, Seating, opponent_shares
 from lupai.train.league.population import (
     LeagueError,
@@ -97,17 +95,6 @@ def opponents_of(config: TrainConfig) -> tuple[str, ...]:
     return config.selfplay.anchors if config.selfplay.mode == "league" else ()
 
 
-def load_opponent(name: str | os.PathLike[str], rules: str) -> Agent:
-    """An agent that can play at batch speed."""
-    agent = lupai.agents.load(name, rules)
-    if not isinstance(agent, BatchAgent):
-        raise LeagueError(
-            f"opponent {os.fspath(name)!r}: it has no act_batch and decides view by view, too slow "
-            f"for training; agents that can: {', '.join(AGENTS)}, and trained ones"
-        )
-    return agent
-
-
 class League:
     """Opponents of a run.
 
@@ -148,9 +135,12 @@ class League:
 
     # --- the loop --------------------------------------------------------------------------------
 
-    def before(self, algorithm: Any) -> None:
-        """Tell all samplers whom they meet in the next iteration."""
+    def plan(self) -> None:
+        """Draw whom the learner meets in the next iteration."""
         self._plan = self._next_plan(int(self._rng.integers(0, 1 << 63)))
+
+    def tell(self, algorithm: Any) -> None:
+        """Tell it to all samplers; before they play, then as often as need be."""
         _send(algorithm.env_runner_group, self._plan, self._packed)
 
     def after(self, algorithm: Any, progress: Progress, imitates: bool = False) -> dict[str, float]:
@@ -235,35 +225,17 @@ class League:
         self.population.add(member, section.snapshots, section.prior)
 
     def _anchor(self, name: str) -> Member:
-        label = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
-        copy = f"{FOLDER}/anchor-{label}"
-        if (self.folder / copy).is_dir():
-            return Member(label, copy)
-        if name in AGENTS or not Path(name).is_dir():
-            return Member(label, name)
-        # A run's newest checkpoint moves on; an anchor does not.
-        freeze_agent(Path(name), self.folder / copy)
-        return Member(label, copy)
+        short = label(name)
+        return Member(short, freeze(name, self.folder, f"{FOLDER}/anchor-{short}"))
 
     def _load(self, member: Member) -> Agent:
-        path = self.folder / member.source
-        if not member.source.startswith(f"{FOLDER}/"):
-            return load_opponent(member.source, self.config.rules_string)
-        from lupai.agents.checkpoint import load_agent
-
-        if not path.is_dir():
-            raise LeagueError(
-                f"run {str(self.folder)!r}: its league needs {member.source}, which is missing; "
-                f"copy it again, or go on from another checkpoint"
-            )
         sample = member.iteration > 0 and self.config.selfplay.sample
-        return load_agent(path, rules=self.config.rules_string, sample=sample)
+        rules = self.config.rules_string
+        return load_frozen(member.source, self.folder, FOLDER, rules, sample)
 
     def _packed(self, names: Iterable[str]) -> dict[str, bytes]:
-        import ray
-
         members = {member.name: member for member in self.population.members}
-        return {name: ray.cloudpickle.dumps(self._load(members[name])) for name in names}
+        return {name: pack(self._load(members[name])) for name in names}
 
     def _read(self, file: Path) -> Population:
         try:
@@ -279,21 +251,6 @@ class League:
                 f"another checkpoint"
             ) from None
         return population
-
-
-def freeze_agent(source: Path, target: Path) -> None:
-    """Copy an agent folder, or the newest agent of a run; it appears whole or not at all."""
-    from lupai.agents.checkpoint import find_agent
-
-    place = find_agent(source)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    new = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        shutil.copytree(place, new, dirs_exist_ok=True)
-        new.chmod(0o755)
-        new.rename(target)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
 
 
 def _send(group: Any, plan: Plan, packed: Callable[[Iterable[str]], dict[str, bytes]]) -> None:

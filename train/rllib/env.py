@@ -45,6 +45,7 @@ class LupaiEnv(MultiAgentEnv):
 
     Attributes:
         rewards: what decisions are paid by; its coefficient is set anew between iterations.
+        stream: what keys the deals, together with the worker's number; read where they are seeded.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -61,8 +62,8 @@ class LupaiEnv(MultiAgentEnv):
         self._asked = np.zeros(self.engine.seats, bool)  # seats that decided in this hand
         self._credit = np.zeros(self.engine.seats, np.int64)  # at their last decisions
         self._phi = np.zeros(self.engine.seats)
-        self._key = [int(k) for k in config.get("stream", [0])]
-        self._key.append(int(getattr(config, "worker_index", 0) or 0))
+        self.stream = [int(k) for k in config.get("stream", [0])]
+        self._worker = int(getattr(config, "worker_index", 0) or 0)
         self._deals = np.random.Generator(np.random.PCG64(np.random.SeedSequence()))
         # Fixed lists: RLlib needs both, and agents must never shrink during a game.
         self.possible_agents = [f"player_{seat}" for seat in range(self.engine.seats)]
@@ -90,7 +91,8 @@ class LupaiEnv(MultiAgentEnv):
         RLlib's own seeds (seed + worker + env) would make neighbours play the same deals.
         """
         if seed is not None:
-            words = np.random.SeedSequence([*self._key, int(seed) % (1 << 63)])
+            key = [*self.stream, self._worker, int(seed) % (1 << 63)]
+            words = np.random.SeedSequence(key)
             self._deals = np.random.Generator(np.random.PCG64(words))
         while True:
             deal = self._deals.integers(0, 1 << 63, size=1, dtype=np.uint64)
