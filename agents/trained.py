@@ -18,17 +18,15 @@ from lupai.agents.network import (
 )
 from lupai.agents.policies import Policy
 from lupai.agents.streams import lane_draws, own_generator
-from lupai.envs.actions import ACTIONS, VERB_ID
+from lupai.envs.actions import VERB_ID
 from lupai.envs.errors import RulesError
-from lupai.envs.game import Game
+from lupai.envs.game import Game, LegalMoves
 from lupai.envs.view import View, Views
 
-__all__ = ["CheckpointAgent", "idle_rows"]
+__all__ = ["CheckpointAgent"]
 
 I64 = npt.NDArray[np.int64]
-IDLE_VERBS: Final = ("pass", "yield", "claim")
 _ROWS_AT_ONCE: Final = 1024  # bounds the memory of one forward pass: a lead may have 860 moves
-_IS_IDLE: Final = np.isin(np.arange(ACTIONS.size), [VERB_ID[v] for v in IDLE_VERBS])
 
 
 class CheckpointAgent:
@@ -66,30 +64,25 @@ class CheckpointAgent:
     def act(self, view: View) -> str:
         """One move in the notation of the records."""
         self._check_rules(view.engine)
-        ids = view.legal_ids.astype(np.int64)
-        offsets = np.array([0, len(ids)], dtype=np.int64)
-        chosen = self._choose(view.observation[None], ids, offsets, self._draw(1))
+        legal = view.engine.legal(view.state)
+        chosen = self._choose(view.observation[None], legal, self._draw(1))
         return view.move_of(int(chosen[0]))
 
     def act_batch(self, views: Views) -> I32:
         """Action ids ``[N] int32`` for N decisions at once."""
         self._check_rules(views.engine)
-        ids, offsets = views.legal.ids()
-        return self._choose(
-            views.observation, ids.astype(np.int64), offsets, self._draw(len(views))
-        )
+        return self._choose(views.observation, views.legal, self._draw(len(views)))
 
     def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
         """The same; the draw is the one of the lane and the number of the move."""
         self._check_rules(views.engine)
-        ids, offsets = views.legal.ids()
         draws = None
         if self.sample:
             moves = views.state.moves.astype(np.int64)
             draws = lane_draws(
                 self._seed, lanes, (views.state.redeals.astype(np.int64) << 20) + moves
             )
-        return self._choose(views.observation, ids.astype(np.int64), offsets, draws)
+        return self._choose(views.observation, views.legal, draws)
 
     def _check_rules(self, engine: Game) -> None:
         if engine.rules is self._checked:
@@ -107,10 +100,11 @@ class CheckpointAgent:
     def _choose(
         self,
         observation: npt.NDArray[np.int8],
-        ids: I64,
-        offsets: I64,
+        legal: LegalMoves,
         draws: npt.NDArray[np.float64] | None,
     ) -> I32:
+        flat, offsets = legal.ids()
+        ids = flat.astype(np.int64)
         count = len(offsets) - 1
         if count and int(np.diff(offsets).min()) < 1:
             raise ValueError("a decision without any legal move was asked of an agent")
@@ -125,7 +119,7 @@ class CheckpointAgent:
                 None if draws is None else draws[start:stop],
             )
         if self.card.idle == "pass":
-            chosen[idle_rows(ids, offsets)] = VERB_ID["pass"]
+            chosen[legal.idle()] = VERB_ID["pass"]
         return chosen
 
     @torch.inference_mode()
@@ -148,15 +142,3 @@ class CheckpointAgent:
             place = segment_sample(log_probs, rows, count, torch.tensor(draws, device=device))
         result: I32 = flat[place].to(torch.int32).cpu().numpy()
         return result
-
-
-def idle_rows(
-    ids: npt.NDArray[np.integer], offsets: npt.NDArray[np.integer]
-) -> npt.NDArray[np.bool_]:
-    """``[N] bool``: rows where pass is legal and nothing but pass, yield and claim is."""
-    count = len(offsets) - 1
-    rows = np.repeat(np.arange(count), np.diff(offsets))
-    serious = np.bincount(rows[~_IS_IDLE[ids]], minlength=count)
-    passes = np.bincount(rows[ids == VERB_ID["pass"]], minlength=count)
-    idle: npt.NDArray[np.bool_] = (serious == 0) & (passes > 0)
-    return idle

@@ -29,6 +29,9 @@ class LegalMoves(Protocol):
     def counts(self) -> I64:
         """``[N]``."""
 
+    def idle(self) -> npt.NDArray[np.bool_]:
+        """``[N]``: passing is legal and nothing else that matters."""
+
     def dense(self) -> I8:
         """``[N, A]`` mask."""
 

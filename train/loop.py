@@ -32,6 +32,13 @@ class Trainer(Protocol):
             Its metrics under stable names; ``steps`` and ``hands`` count this iteration alone.
         """
 
+    def after(self, progress: Progress) -> dict[str, float]:
+        """What follows an iteration and is no training, such as measuring; its metrics.
+
+        Args:
+            progress: counters, that iteration among them; no minutes are added for this.
+        """
+
     def agent(self) -> Agent:
         """The policy as it is now, playing its most probable moves."""
 
@@ -75,6 +82,7 @@ def train_loop(
     with Monitor(path, config, progress, out) as monitor:
         while progress.share(config) < 1 and not stopped():
             row = _iteration(trainer, progress)
+            row |= trainer.after(progress)
             improved = False
             if watch.due(progress.iteration, progress.share(config) >= 1):
                 row |= watch.measure(trainer.agent())

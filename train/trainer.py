@@ -21,8 +21,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, TextIO
 
+from lupai.agents.base import Agent
 from lupai.train.config import TrainConfig, load_config
 from lupai.train.league.coach import League, check_opponents, make_coach
+from lupai.train.league.frozen import Copies, load_teacher
 from lupai.train.loop import train_loop
 from lupai.train.run_folder import (
     CONFIG_FILE,
@@ -94,15 +96,22 @@ def run(
         progress = start.progress
         check_opponents(config, path, progress if existing == "resume" else None)
         coach = make_coach(config, path, start.checkpoint)
+        copies = Copies(path, new=start.checkpoint is None)
+        teacher = load_teacher(config, copies, progress.steps)
+
+        def copy() -> None:
+            copies.write()
+            if coach is not None:
+                coach.copy()
 
         def begin() -> None:
             lock.begun = True
-            start.commit(None if coach is None else coach.copy)
+            start.commit(copy)
 
         with (
             ray_session(config, address),
             stop_signals() as stopped,
-            closing(_build(config, progress, address is not None, coach)) as trainer,
+            closing(_build(config, progress, address is not None, coach, teacher)) as trainer,
         ):
             train_loop(trainer, start, stopped, out, begin)
             if coach is not None and progress.share(config) >= 1:
@@ -110,7 +119,13 @@ def run(
     return path
 
 
-def _build(config: TrainConfig, progress: Progress, cluster: bool, coach: League | None) -> Any:
+def _build(
+    config: TrainConfig,
+    progress: Progress,
+    cluster: bool,
+    coach: League | None,
+    teacher: Agent | None,
+) -> Any:
     from lupai.train.rllib.trainer import RLlibTrainer
 
-    return RLlibTrainer(config, progress, cluster, coach)
+    return RLlibTrainer(config, progress, cluster, coach, teacher)

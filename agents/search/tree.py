@@ -1,8 +1,9 @@
 """Information-set tree search: one tree over what the player sees, a world for each descent.
 
-A node is a public history since the decision. Every descent has a world of its own, in which only
-some of a node's moves are legal, so an edge counts how often it was there to be chosen. Whoever is
-asked chooses by
+A node is what the asked player has seen since the decision: who moved and what, a secret call of
+another as a call; and that he is the one who is asked, which in some worlds is another. Every
+descent has a world of its own, in which only some of a node's moves are legal, so an edge counts
+how often it was there to be chosen. Whoever is asked chooses by
 
     Q + exploration * P * sqrt(N) / (1 + n)
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -27,12 +29,14 @@ from lupai.agents.search import imagine
 from lupai.agents.search.imagine import F64, Decision
 from lupai.agents.search.judge import Judge
 from lupai.agents.search.options import Options
+from lupai.envs.baohuang.engine import PUBLIC_ID
 from lupai.envs.baohuang.state import SEATS, State
+from lupai.envs.seats import NOBODY
 from lupai.envs.view import Views
 
 WIDTH: Final = 4  # moves that each player thinks of below the root
 SHARP: Final = 0.3  # prices are divided by this before the softmax
-_ROOT: Final = -1
+_PUBLIC: Final[list[int]] = PUBLIC_ID.tolist()
 
 
 def choose(
@@ -65,21 +69,39 @@ def _choose(
     return tree.best()
 
 
+@dataclass
+class _Descent:
+    """Where one world's way down has come to.
+
+    Attributes:
+        path: edges taken. story: number of what everybody has seen of it, 0 at the root.
+        secret: the seat that called secretly on it, and knows so.
+    """
+
+    path: list[int] = field(default_factory=list)
+    story: int = 0
+    secret: int = NOBODY
+
+
 class _Tree:
-    """Edges by number; a node has the number of the edge that leads to it."""
+    """Edges by number, found by the node, which is (story, seat, whether he called secretly), and
+    the move."""
 
     def __init__(self, engine: Any, decision: Decision, judge: Judge, options: Options) -> None:
         self.engine, self.decision, self.judge, self.options = engine, decision, judge, options
-        self.edges: dict[tuple[int, int], int] = {}
+        self.edges: dict[tuple[int, int, bool, int], int] = {}
+        self.stories: dict[tuple[int, int, int], int] = {}  # (story before, seat, what is seen)
         self.taken: list[int] = []  # visits, those under way among them
         self.weight: list[float] = []  # of the worlds that have come back
         self.total: list[list[float]] = []  # weighted scores of each seat
         self.mean = [0.0] * SEATS  # of all descents: what an unvisited edge is worth
         self._came = 0.0
-        self._root = [self._edge(_ROOT, int(action)) for action in decision.candidates]
+        start = _Descent()
+        self._root = [self._edge(start, decision.seat, int(a)) for a in decision.candidates]
 
-    def _edge(self, node: int, action: int) -> int:
-        number = self.edges.setdefault((node, action), len(self.taken))
+    def _edge(self, descent: _Descent, seat: int, action: int) -> int:
+        key = (descent.story, seat, descent.secret == seat, action)
+        number = self.edges.setdefault(key, len(self.taken))
         if number == len(self.taken):
             self.taken.append(0)
             self.weight.append(0.0)
@@ -102,18 +124,18 @@ class _Tree:
         weight = imagine.weights(
             self.engine.rules, self.decision, imagine.guards(state), self.options.role_belief
         )
-        paths: list[list[int]] = [[] for _ in range(count)]
+        descents = [_Descent() for _ in range(count)]
         rows = np.arange(count)
         for depth in range(self.options.depth):
-            actions, goes_on = self._choices(state, rows, paths, depth)
+            actions, goes_on = self._choices(state, rows, descents, depth)
             self.engine.step(state, actions, rows)
             rows = rows[goes_on & ~state.over[rows]]
             if not rows.size:
                 break
         lanes = self.decision.rng.integers(1 << 40) + np.arange(count)
         scores = self.judge.scores(state, lanes)
-        for path, row, world in zip(paths, scores.tolist(), weight.tolist(), strict=True):
-            self._back(path, row, world)
+        for descent, row, world in zip(descents, scores.tolist(), weight.tolist(), strict=True):
+            self._back(descent.path, row, world)
 
     def _back(self, path: list[int], scores: list[float], weight: float) -> None:
         for edge in path:
@@ -127,7 +149,7 @@ class _Tree:
             self.mean = [m + share * (s - m) for m, s in zip(self.mean, scores, strict=True)]
 
     def _choices(
-        self, state: State, rows: npt.NDArray[np.intp], paths: list[list[int]], depth: int
+        self, state: State, rows: npt.NDArray[np.intp], descents: list[_Descent], depth: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """A move for each of ``rows``, and whether its descent goes on behind it."""
         actions = np.zeros(len(rows), np.int64)
@@ -140,15 +162,19 @@ class _Tree:
         for i, (row, actor) in enumerate(
             zip(rows.tolist(), state.actor[rows].tolist(), strict=True)
         ):
-            path = paths[row]
-            node = path[-1] if path else _ROOT
-            edges = [self._edge(node, action) for action in moves[i]]
+            descent = descents[row]
+            edges = [self._edge(descent, actor, action) for action in moves[i]]
             place = self._pick(edges, priors[i], actor)
-            edge = edges[place]
+            edge, action = edges[place], moves[i][place]
             goes_on[i] = self.taken[edge] > 0
             self.taken[edge] += 1
-            path.append(edge)
-            actions[i] = moves[i][place]
+            descent.path.append(edge)
+            seen = _PUBLIC[action]
+            step = (descent.story, actor, seen)
+            descent.story = self.stories.setdefault(step, len(self.stories) + 1)
+            if seen != action:
+                descent.secret = actor
+            actions[i] = action
         return actions, goes_on
 
     def _pick(self, edges: list[int], priors: list[float], seat: int) -> int:

@@ -73,7 +73,7 @@ def _public_ids() -> npt.NDArray[np.int16]:
     return ids
 
 
-_PUBLIC_ID: Final = _public_ids()  # what others see of each action: a secret call is a call
+PUBLIC_ID: Final = _public_ids()  # what others see of each action: a secret call is a call
 
 
 class Engine(Texts):
@@ -313,7 +313,7 @@ class Engine(Texts):
         slot = (at * RECENT + was[_MOVES] % RECENT) * 2
         recent = state.recent.reshape(-1)
         recent[slot] = was[_ACTOR]
-        recent[slot + 1] = _PUBLIC_ID[a[0] if one else a]
+        recent[slot + 1] = PUBLIC_ID[a[0] if one else a]
         state.numbers[at, _MOVES] = was[_MOVES] + 1
         if late == len(t):
             play.step(state, t, a, self.rules, cards)

@@ -53,6 +53,10 @@ def verb_mask(*verbs: str) -> np.uint32:
     return np.uint32(sum(1 << VERB_ID[v] for v in verbs))
 
 
+_IDLE: Final = verb_mask("pass", "yield", "claim")
+_PASS: Final = verb_mask("pass")
+
+
 @dataclass
 class Legal:
     """Legal moves of one player at each of N tables.
@@ -106,6 +110,17 @@ class Legal:
         if self.extra is not None:
             total += (self.extra >= 0).sum(axis=1)
         return total
+
+    def idle(self, counts: I64 | None = None) -> npt.NDArray[np.bool_]:
+        """``[N] bool``: pass is legal, and nothing but pass, yield and claim is.
+
+        Args:
+            counts: what :meth:`counts` gives, where the caller has it.
+        """
+        words = np.bitwise_count(self.verbs & _IDLE)
+        every = self.counts() if counts is None else counts
+        found: npt.NDArray[np.bool_] = (every == words) & (self.verbs & _PASS != 0)
+        return found
 
     def _in_words(self) -> tuple[I64, I64]:
         """Row and id of every move of the words, ascending."""

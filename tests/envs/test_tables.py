@@ -150,7 +150,7 @@ def every_id(legal: Legal, row: int) -> list[int]:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_ids_mask_count_and_pick_agree(preset: str) -> None:
+def test_ids_mask_count_idle_and_pick_agree(preset: str) -> None:
     engine = Engine(preset)
     state = engine.reset(range(40))
     rng = np.random.default_rng(0)
@@ -165,6 +165,10 @@ def test_ids_mask_count_and_pick_agree(preset: str) -> None:
         assert (np.diff(keys) > 0).all()
         mask = legal.dense()
         assert np.array_equal(np.flatnonzero(mask), keys)
+        calm = mask.reshape(len(legal), -1)[:, [VERB_ID[v] for v in ("pass", "yield", "claim")]]
+        idle = (calm.sum(axis=1) == count) & (calm[:, 0] == 1)
+        assert np.array_equal(legal.idle(), idle)
+        assert np.array_equal(legal.idle(count), idle)
         if turn % 40 == 0:
             for row in range(0, len(legal), 13):
                 assert every_id(legal, row) == flat[offsets[row] : offsets[row + 1]].tolist()

@@ -40,6 +40,9 @@ class PlainTrainer:
             "play/illegal_actions": 0,
         }
 
+    def after(self, progress):
+        return {}
+
     def agent(self):
         return lupai.agents.load(self._agent)
 

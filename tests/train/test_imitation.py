@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from lupai.agents.base import ask
 from lupai.agents.registry import UnknownAgentError
 from lupai.agents.streams import agent_seed, table_lanes
 from lupai.train.config import ConfigError
+from lupai.train.league.frozen import Copies, load_teacher, pack
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.runner import BatchEnvRunner
 from lupai.train.rllib.setup import algorithm_config, learning_rate
@@ -25,6 +28,7 @@ from lupai.train.rllib.teacher import TAUGHT, Teacher, set_teacher
 from lupai.train.rllib.trainer import train_once
 from lupai.train.run_folder import TrainingError
 from lupai.train.trainer import resume, run
+from tests.tiny_agent import save_tiny_agent
 from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
@@ -48,7 +52,7 @@ class Group:
 @pytest.mark.parametrize("name", ["tactical", "random"])
 def test_the_teacher_moves_as_the_agent_does_alone(name):
     tables = Tables("shiwei", "idle", [4], 12)
-    teacher = Teacher(name, "shiwei", seed=3, worker=1)
+    teacher = Teacher(lupai.agents.load(name), seed=3, worker=1)
     for _ in range(25):
         agent = lupai.agents.load(name)
         agent.reset(agent_seed(3, 1))
@@ -66,7 +70,7 @@ def test_decisions_say_who_made_them(ray_session):
         runner = BatchEnvRunner(config=built.config, worker_index=0)
         made = []
         for steps in (0, 400, 800):
-            set_teacher(Group(runner), config, steps)
+            set_teacher(Group(runner), config, steps, pack(lupai.agents.load("greedy")))
             assert (runner.teacher is None) == (steps >= 600)
             made.append(runner.sample(num_timesteps=400)[0])
         for data in made[:2]:
@@ -119,6 +123,41 @@ def test_what_cannot_be_imitated_is_refused_at_once(tmp_path):
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ConfigError, match=r"needs workers\.sampler batch, not rllib"):
         tiny(imitation={"steps": 9}, workers={"sampler": "rllib"})
+
+
+def test_a_teacher_that_is_a_folder_is_copied_and_may_change_or_go(ray_session, tmp_path):
+    """It was loaded by name in each sampler: from the folder as it was then, if it was there."""
+    there = save_tiny_agent(tmp_path / "teacher")
+    config = tiny(
+        runs=str(tmp_path / "runs"),
+        imitation={"agent": str(there), "steps": 1024},
+        stop={"steps": 512},
+        workers={"runners": 1},
+    )
+    folder = run(config, out=io.StringIO())
+    (copy,) = (folder / "imitation").iterdir()
+    assert (copy / "weights.pt").read_bytes() == (there / "weights.pt").read_bytes()
+    shutil.rmtree(there)
+    resume(folder, ("stop.steps=1024",), out=io.StringIO())
+    assert "loss/imitation" in rows(folder)[-1]
+    copies = Copies(folder, new=False)
+    assert load_teacher(config, copies, 1023).name == "tiny"
+    assert load_teacher(config, copies, 1024) is None
+
+
+def test_samplers_get_a_teacher_once_and_from_no_folder(tmp_path):
+    there = save_tiny_agent(tmp_path / "teacher")
+    packed = pack(lupai.agents.load(there))
+    shutil.rmtree(there)
+    config = tiny(imitation={"agent": str(there), "steps": 9})
+    runner = SimpleNamespace(teacher=None, worker_index=1)
+    set_teacher(Group(runner), config, 0, packed)
+    first = runner.teacher
+    assert first.agent.name == "tiny"
+    set_teacher(Group(runner), config, 8, b"not needed again")
+    assert runner.teacher is first
+    set_teacher(Group(runner), config, 9, None)
+    assert runner.teacher is None
 
 
 def test_points_of_the_teacher_are_not_the_learners(ray_session, tmp_path):

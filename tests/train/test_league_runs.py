@@ -18,15 +18,18 @@ from lupai.agents.registry import UnknownAgentError
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.errors import LupaiError
 from lupai.train import files
+from lupai.train.checkpoints import save_checkpoint
 from lupai.train.config import ConfigError
-from lupai.train.league.coach import League, check_opponents, freeze_agent, make_coach, seating
+from lupai.train.league.coach import League, check_opponents, make_coach, seating
 from lupai.train.league.exploit import FRESH_SEED, Exploit, dev_pack, gain, summary
+from lupai.train.league.frozen import Copies
 from lupai.train.league.population import LeagueError
 from lupai.train.rllib.export import export_agent
-from lupai.train.run_folder import Progress, TrainingError
+from lupai.train.run_folder import Progress, TrainingError, check_start
 from lupai.train.trainer import resume, run
 from tests.tiny_agent import save_tiny_agent
 from tests.train.conftest import tiny
+from tests.train.plain import Counter
 from tests.train.test_run_folder import content
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
@@ -152,11 +155,14 @@ def test_a_resumed_league_is_the_same_to_the_last_bit(moved):
             self.env_runner_group = Group()
 
     first, second = Algorithm(), Algorithm()
-    one.before(first)
-    two.before(second)
+    for league, algorithm in ((one, first), (two, second)):
+        league.plan()
+        league.tell(algorithm)
     assert first.env_runner_group.plans == second.env_runner_group.plans
     fresh = Algorithm()
-    League(config, moved, None).before(fresh)
+    other = League(config, moved, None)
+    other.plan()
+    other.tell(fresh)
     assert fresh.env_runner_group.plans[0].word != first.env_runner_group.plans[0].word
 
 
@@ -306,7 +312,9 @@ def test_snapshots_and_copies_are_on_the_disk_before_they_appear(algorithm, tmp_
     monkeypatch.setattr(files, "sync_folder", watched)
     export_agent(algorithm, tiny(), tmp_path / "new", Progress(3))
     (tmp_path / "new").rename(tmp_path / "old")
-    freeze_agent(tmp_path / "old", tmp_path / "new")
+    copies = Copies(tmp_path, new=True)
+    assert copies.source(str(tmp_path / "old"), "new") == "new"
+    copies.write()
     assert synced == [["agent.json", "weights.pt"]] * 2
     assert lupai.agents.load(tmp_path / "new").card.provenance["iteration"] == 3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "old"]
@@ -354,6 +362,7 @@ def test_an_exploiter_of_a_bad_agent_proves_it_on_fresh_deals(ray_session, tmp_p
     assert again["mean"] == best["mean"]
     assert [row.get("exploit/gain") for row in rows(folder)][1] == report["gates"][0]["mean"]
     assert rows(folder)[-1]["league/random/share"] == 1
+    assert rows(folder)[1]["time/league"] > rows(folder)[0]["time/league"]
 
     before = (folder / "exploit.json").read_text()
     resume(folder)  # nothing left to do
@@ -369,6 +378,78 @@ def test_an_exploiter_of_a_bad_agent_proves_it_on_fresh_deals(ray_session, tmp_p
     (folder / "exploit.json").write_text('{"format": 1}')
     with pytest.raises(LeagueError, match=r"exploit\.json: no report of an exploiter"):
         resume(folder)
+
+
+def test_a_crash_after_a_gate_pairs_no_numbers_with_another_agent(tmp_path, monkeypatch):
+    """Gate 4 was best and its run died; the resumed one overwrote the agent, not the numbers."""
+    from lupai.train.league import exploit as module
+    from lupai.train.rllib import export
+
+    lows = iter([1.0, 2.0, 0.5, 3.0])
+
+    def write(algorithm, config, place, progress):
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "who").write_text(algorithm.name)
+
+    def measured(*_):
+        low = next(lows)
+        return {"mean": low + 1, "low": low, "high": low + 2}
+
+    class Learner:
+        def __init__(self, name):
+            self.name, self.env_runner_group = name, self
+
+        def foreach_env_runner(self, function):
+            return []
+
+    monkeypatch.setattr(export, "export_agent", write)
+    monkeypatch.setattr(module, "gain", measured)
+    config, folder = exploit_config(tmp_path), tmp_path / "exploit"
+    check_start(folder, config, "refuse").commit()
+
+    def agents():
+        return {p.name: (p / "who").read_text() for p in (folder / "exploit").iterdir()}
+
+    first = Exploit(config, folder, None)
+    first.after(Learner("before"), Progress(2, 9))
+    place = save_checkpoint(folder, config, Progress(2, 9), {"league": first})
+    first.after(Learner("lost"), Progress(4, 18))
+    assert agents() == {"agent-000002": "before", "agent-000004": "lost"}
+
+    second = Exploit(config, folder, place)
+    assert set(agents()) == {"agent-000002", "agent-000004"}, "nothing is written yet"
+    second.copy()
+    stored = json.loads((folder / "exploit.json").read_text())
+    assert [gate["iteration"] for gate in stored["gates"]] == [2]
+    assert (stored["best"]["low"], stored["confirmed"]) == (1.0, None)
+    assert agents() == {"agent-000002": "before"}
+    second.after(Learner("again"), Progress(4, 18))
+    assert second.report.best.iteration == 2
+    assert agents() == {"agent-000002": "before"}
+    second.after(Learner("later"), Progress(6, 27))
+    assert [gate.low for gate in second.report.gates] == [1.0, 0.5, 3.0]
+    save_checkpoint(folder, config, Progress(6, 27), {"league": second})
+    assert agents() == {"agent-000002": "before", "agent-000006": "later"}
+    shutil.rmtree(place)  # no run can go on from there any more
+    second.save(tmp_path)
+    assert agents() == {"agent-000006": "later"}
+
+
+def test_a_gate_whose_agent_is_gone_is_no_best_gate(tmp_path):
+    config, folder = exploit_config(tmp_path), tmp_path / "exploit"
+    check_start(folder, config, "refuse").commit()
+    place = save_checkpoint(folder, config, Progress(3, 9), {"plain": Counter()})
+    gates = [
+        {"iteration": i, "steps": i, "deals": 2, "mean": 1.0, "low": low, "high": 2.0}
+        for i, low in ((1, 0.3), (2, 0.4), (4, 0.5))
+    ]
+    report = {"target": "random", "role": "seat", "rules": "qingdao", "gates": gates}
+    (folder / "exploit.json").write_text(json.dumps(report | {"best": gates[2]}))
+    save_tiny_agent(folder / "exploit" / "agent-000001")
+    assert Exploit(config, folder, place).report.best.iteration == 1
+    shutil.rmtree(folder / "exploit")
+    (folder / "exploit.json").write_text(json.dumps(report | {"best": gates[2]}))
+    assert Exploit(config, folder, place).report.best is None
 
 
 def test_gains_are_measured_against_the_targets_own_play():
@@ -393,8 +474,9 @@ def test_gates_and_confirmations_share_no_deal():
 
 def test_a_new_confirmation_takes_new_deals(tmp_path):
     folder = tmp_path / "exploit"
-    folder.mkdir()
     config = exploit_config(tmp_path, exploit={"confirm_deals": 4})
+    check_start(folder, config, "refuse").commit()
+    place = save_checkpoint(folder, config, Progress(3, 9), {"plain": Counter()})
     gate = {"iteration": 3, "steps": 9, "deals": 2, "mean": 1.0, "low": 0.5, "high": 2.0}
     save_tiny_agent(folder / "exploit" / "agent-000003")
     report = {
@@ -404,7 +486,7 @@ def test_a_new_confirmation_takes_new_deals(tmp_path):
     (folder / "exploit.json").write_text(json.dumps(report))
     found = []
     for _ in range(2):
-        exploit = Exploit(config, folder, folder)
+        exploit = Exploit(config, folder, place)
         exploit.report = exploit.report.model_copy(update={"confirmed": None})
         assert "not confirmed yet" in summary(folder) or found
         exploit.finish(None, type("At", (), {"iteration": 3, "steps": 9}))
@@ -412,5 +494,5 @@ def test_a_new_confirmation_takes_new_deals(tmp_path):
     assert [each["fresh"] for each in found] == [4, 8]
     assert found[0]["confirmed"]["mean"] != found[1]["confirmed"]["mean"]
     with pytest.raises(LupaiError, match="target is 'random' there and 'greedy' now"):
-        Exploit(exploit_config(tmp_path, target="greedy"), folder, folder)
+        Exploit(exploit_config(tmp_path, target="greedy"), folder, place)
     assert Exploit(exploit_config(tmp_path, target="greedy"), folder, None).report.gates == []

@@ -71,7 +71,7 @@ def paid(rules, kinds, play, *, gamma=1.0, c=0.75, rounds=(60, 7, 120), tables=6
             seats = table.seats
             phi = potential(table.state, table.engine.rules)[np.arange(tables), seats]
             for payroll, record in zip(payrolls, records, strict=True):
-                columns = payroll.columns(table.state, seats)
+                columns = payroll.columns(table.waiting, seats, table.rows)
                 record.add(hand=hands, seat=seats, about=phi, **columns)
             for end in table.step(move(table.state, table.legal)):
                 scores[int(hands[end.table])] = end.scores
@@ -267,7 +267,7 @@ def test_play_and_observations_do_not_depend_on_the_kind():
         move = mover("random", tables.engine)
         shown = b""
         for _ in range(150):
-            payroll.columns(tables.state, tables.seats)
+            payroll.columns(tables.waiting, tables.seats, tables.rows)
             observation, legal = tables.observe()
             shown += observation.tobytes() + legal.tobytes() + tables.seats.tobytes()
             for end in tables.step(move(tables.state, tables.legal)):

@@ -543,6 +543,23 @@ def test_an_iteration_with_an_illegal_action_ends_the_run(tmp_path):
         train(tmp_path / "run", tiny(), trainer)
 
 
+def test_what_follows_an_iteration_counts_as_no_minutes_of_training(tmp_path):
+    """Gates and snapshots ate the minutes of a run, and its steps a second."""
+    trainer, told = PlainTrainer(), []
+
+    def after(progress):
+        told.append(progress.iteration)
+        time.sleep(0.2)
+        return {"time/league": 0.2}
+
+    trainer.after = after
+    train(tmp_path / "run", tiny(stop={"steps": 300}), trainer)
+    found = rows(tmp_path / "run")
+    assert told == [row["iteration"] for row in found] == [1, 2, 3]
+    assert all(row["time/league"] == 0.2 and row["time/seconds"] < 0.1 for row in found)
+    assert 60 * found[-1]["minutes"] < 0.3
+
+
 def test_an_unknown_anchor_is_an_error_before_anything_is_trained(tmp_path):
     trainer = PlainTrainer()
     with pytest.raises(LupaiError, match="nobody"):

@@ -8,8 +8,6 @@ of them; a snapshot's folder is removed when neither the league nor a checkpoint
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -19,11 +17,11 @@ from typing import Any, Final
 import numpy as np
 
 import lupai.agents
-from lupai.agents.base import Agent, BatchAgent
+from lupai.agents.base import Agent
 from lupai.agents.registry import AGENTS
 from lupai.train.checkpoints import writing
 from lupai.train.config import TrainConfig
-from lupai.train.files import writing_folder
+from lupai.train.league.frozen import IMITATED, Copies, label, load_opponent, pack
 from lupai.train.league.matchmaking import Plan, Seating, opponent_shares
 from lupai.train.league.population import (
     LeagueError,
@@ -89,10 +87,12 @@ def check_opponents(
     wanted = [
         name
         for name in opponents_of(config)
-        if progress is None or not (place / copy_of(name)).is_dir()
+        if progress is None or not (place / FOLDER / f"anchor-{label(name)}").is_dir()
     ]
-    if config.imitation.steps > (0 if progress is None else progress.steps):
-        wanted.append(config.imitation.agent)
+    imitated = config.imitation.agent
+    there = progress is not None and (place / IMITATED / label(imitated)).is_dir()
+    if config.imitation.steps > (0 if progress is None else progress.steps) and not there:
+        wanted.append(imitated)
     for name in wanted:
         if (
             name not in AGENTS
@@ -114,26 +114,6 @@ def opponents_of(config: TrainConfig) -> tuple[str, ...]:
     return config.selfplay.anchors if config.selfplay.mode == "league" else ()
 
 
-def copy_of(name: str) -> str:
-    """Where a run keeps its copy of an opponent that is a folder, below its own."""
-    return f"{FOLDER}/anchor-{_label(name)}"
-
-
-def _label(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
-
-
-def load_opponent(name: str | os.PathLike[str], rules: str) -> Agent:
-    """An agent that can play at batch speed."""
-    agent = lupai.agents.load(name, rules)
-    if not isinstance(agent, BatchAgent):
-        raise LeagueError(
-            f"opponent {os.fspath(name)!r}: it has no act_batch and decides view by view, too slow "
-            f"for training; agents that can: {', '.join(AGENTS)}, and trained ones"
-        )
-    return agent
-
-
 class League:
     """Opponents of a run; nothing is written before :meth:`copy`.
 
@@ -150,8 +130,7 @@ class League:
     def __init__(self, config: TrainConfig, folder: Path, checkpoint: Path | None) -> None:
         self.config = config
         self.folder = folder
-        self._new = checkpoint is None
-        self._uncopied: dict[str, Path] = {}  # by source of the member
+        self._copies = Copies(folder, new=checkpoint is None)
         self._rng = np.random.Generator(np.random.PCG64(0))
         self._rng.bit_generator.state = np.random.PCG64(
             np.random.SeedSequence(config.seed, spawn_key=(LEAGUE_KEY,))
@@ -178,16 +157,16 @@ class League:
         for place in (FOLDER, "exploit"):  # half an agent
             for left in (self.folder / place).glob(".*"):
                 shutil.rmtree(left, ignore_errors=True)
-        for source, folder in self._uncopied.items():
-            # A run's newest checkpoint moves on; an anchor does not.
-            freeze_agent(folder, self.folder / source)
-        self._uncopied = {}
+        self._copies.write()
 
     # --- the loop --------------------------------------------------------------------------------
 
-    def before(self, algorithm: Any) -> None:
-        """Tell all samplers whom they meet in the next iteration."""
+    def plan(self) -> None:
+        """Draw whom the learner meets in the next iteration."""
         self._plan = self._next_plan(int(self._rng.integers(0, 1 << 63)))
+
+    def tell(self, algorithm: Any) -> None:
+        """Tell it to all samplers; before they play, then as often as need be."""
         _send(algorithm.env_runner_group, self._plan, self._packed)
 
     def after(self, algorithm: Any, progress: Progress, imitates: bool = False) -> dict[str, float]:
@@ -273,32 +252,17 @@ class League:
         self.population.add(member, section.snapshots, section.prior)
 
     def _anchor(self, name: str) -> Member:
-        label, copy = _label(name), copy_of(name)
-        if self._new or not (self.folder / copy).is_dir():
-            if name in AGENTS or not Path(name).is_dir():
-                return Member(label, name)
-            self._uncopied[copy] = Path(name)
-        return Member(label, copy)
+        short = label(name)
+        return Member(short, self._copies.source(name, f"{FOLDER}/anchor-{short}"))
 
     def _load(self, member: Member) -> Agent:
-        path = self._uncopied.get(member.source, self.folder / member.source)
-        if not member.source.startswith(f"{FOLDER}/"):
-            return load_opponent(member.source, self.config.rules_string)
-        from lupai.agents.checkpoint import load_agent
-
-        if not path.is_dir():
-            raise LeagueError(
-                f"run {str(self.folder)!r}: its league needs {member.source}, which is missing; "
-                f"copy it again, or go on from another checkpoint"
-            )
         sample = member.iteration > 0 and self.config.selfplay.sample
-        return load_agent(path, rules=self.config.rules_string, sample=sample)
+        rules = self.config.rules_string
+        return self._copies.load(member.source, rules, sample)
 
     def _packed(self, names: Iterable[str]) -> dict[str, bytes]:
-        import ray
-
         members = {member.name: member for member in self.population.members}
-        return {name: ray.cloudpickle.dumps(self._load(members[name])) for name in names}
+        return {name: pack(self._load(members[name])) for name in names}
 
     def _read(self, file: Path) -> Population:
         try:
@@ -314,16 +278,6 @@ class League:
                 f"another checkpoint"
             ) from None
         return population
-
-
-def freeze_agent(source: Path, target: Path) -> None:
-    """Copy an agent folder, or the newest agent of a run; it appears whole or not at all."""
-    from lupai.agents.checkpoint import find_agent
-
-    place = find_agent(source)
-    with writing_folder(target) as new:
-        shutil.copytree(place, new)
-        new.chmod(0o755)  # that of somebody else may be closed
 
 
 def _send(group: Any, plan: Plan, packed: Callable[[Iterable[str]], dict[str, bytes]]) -> None:

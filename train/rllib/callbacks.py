@@ -41,7 +41,12 @@ def log_hand(
 
 
 class LupaiCallbacks(RLlibCallback):
-    """Logs hands that RLlib's own runner played; BatchEnvRunner logs its own."""
+    """Logs hands that RLlib's own runner played (BatchEnvRunner logs its own), and lets runners in
+    the place of lost ones be told what the others know."""
+
+    def on_env_runners_recreated(self, *, algorithm: Any, **kwargs: Any) -> None:
+        """They have the weights and nothing else, and play next."""
+        algorithm.tell_runners()
 
     def on_episode_end(self, *, episode: Any, metrics_logger: Any, **kwargs: Any) -> None:
         """Log a finished hand; the last info of any seat tells all of it."""

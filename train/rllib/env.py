@@ -21,7 +21,6 @@ from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from lupai.agents.network import pack_legal, packed_width
-from lupai.agents.trained import idle_rows
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.privileged import CHECK_EVERY, GROUNDED, learner_columns
@@ -46,6 +45,7 @@ class LupaiEnv(MultiAgentEnv):
 
     Attributes:
         rewards: what decisions are paid by; its coefficient is set anew between iterations.
+        stream: what keys the deals, together with the worker's number; read where they are seeded.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -62,8 +62,8 @@ class LupaiEnv(MultiAgentEnv):
         self._asked = np.zeros(self.engine.seats, bool)  # seats that decided in this hand
         self._credit = np.zeros(self.engine.seats, np.int64)  # at their last decisions
         self._phi = np.zeros(self.engine.seats)
-        self._key = [int(k) for k in config.get("stream", [0])]
-        self._key.append(int(getattr(config, "worker_index", 0) or 0))
+        self.stream = [int(k) for k in config.get("stream", [0])]
+        self._worker = int(getattr(config, "worker_index", 0) or 0)
         self._deals = np.random.Generator(np.random.PCG64(np.random.SeedSequence()))
         # Fixed lists: RLlib needs both, and agents must never shrink during a game.
         self.possible_agents = [f"player_{seat}" for seat in range(self.engine.seats)]
@@ -91,7 +91,8 @@ class LupaiEnv(MultiAgentEnv):
         RLlib's own seeds (seed + worker + env) would make neighbours play the same deals.
         """
         if seed is not None:
-            words = np.random.SeedSequence([*self._key, int(seed) % (1 << 63)])
+            key = [*self.stream, self._worker, int(seed) % (1 << 63)]
+            words = np.random.SeedSequence(key)
             self._deals = np.random.Generator(np.random.PCG64(words))
         while True:
             deal = self._deals.integers(0, 1 << 63, size=1, dtype=np.uint64)
@@ -152,12 +153,12 @@ class LupaiEnv(MultiAgentEnv):
         """Play on until somebody has to decide; True when the hand is over."""
         while not self._state.over[0]:
             self._legal = self.engine.legal(self._state)
-            ids, offsets = self._legal.ids()
+            ids, _ = self._legal.ids()
             if len(ids) == 0:
                 raise RuntimeError(f"engine fault: seat {self._seat} has no legal move")
             if self.skip != "none" and len(ids) == 1:
                 move = ids[:1]
-            elif self.skip == "idle" and idle_rows(ids, offsets)[0]:
+            elif self.skip == "idle" and self._legal.idle()[0]:
                 move = np.array([VERB_ID["pass"]])
             else:
                 self._ids = ids

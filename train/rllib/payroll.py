@@ -36,16 +36,15 @@ class Payroll:
         self._scores: list[npt.NDArray[np.int64]] = []
 
     def columns(
-        self,
-        state: State,
-        seats: npt.NDArray[np.integer],
-        rows: npt.NDArray[np.integer] | None = None,
+        self, waiting: State, seats: npt.NDArray[np.integer], rows: npt.NDArray[np.integer]
     ) -> dict[str, Column]:
-        """Columns ``[N]`` of the decisions that ``seats [N]`` at the tables ``rows [N]`` (all if
-        None) are about to make; once for each."""
-        if rows is None:
-            rows = np.arange(len(state))
-        credit, phi = self.rewards.at(state if len(rows) == len(state) else state.take(rows), seats)
+        """Columns ``[N]`` of decisions about to be made; once for each.
+
+        Args:
+            waiting: N tables. seats: ``[N]`` who decides there.
+            rows: ``[N]`` their places among the B.
+        """
+        credit, phi = self.rewards.at(waiting, seats)
         # What was paid before a seat's first decision is paid with that decision.
         credit = np.where(self._asked[rows, seats], credit, 0)
         self._asked[rows, seats] = True

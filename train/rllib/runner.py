@@ -46,12 +46,15 @@ class BatchEnvRunner(MultiAgentEnvRunner):
     Attributes:
         rewards: what decisions are paid by; its coefficient is set anew between iterations.
         lineups: opponents at the tables; None: there are none.
+        stream: what keys the deals, together with the runner's number; read when it begins.
+        teacher: plays for the learner; None: the policy plays.
     """
 
     def __init__(self, config: Any, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
         options = self.config.env_config
         self.rewards = Rewards(load_rules(options["rules"]), **options["reward"])
+        self.stream = [int(k) for k in options.get("stream", [0])]
         self.lineups = self._make_lineups()
         self._tables: Tables | None = None
         self._payroll: Payroll
@@ -87,12 +90,11 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         options = self.config.env_config
         if (seating := options.get("seating")) is None:
             return None
-        worker, seed = self.worker_index or 0, options.get("stream", [0])[0]
-        return Lineups(self.num_envs, worker, seating, seed)
+        return Lineups(self.num_envs, self.worker_index or 0, seating, self.stream[0])
 
     def _start(self) -> Tables:
         options = self.config.env_config
-        key = [*options.get("stream", [0]), self.worker_index or 0]
+        key = [*self.stream, self.worker_index or 0]
         tables = Tables(options["rules"], options["skip"], key, self.num_envs, self.lineups)
         self._payroll = Payroll(self.rewards, self.num_envs)
         self._hands = np.arange(self.num_envs)
@@ -145,7 +147,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         return (
             columns
             | self._privileged(tables)
-            | self._payroll.columns(tables.state, seats, tables.rows)
+            | self._payroll.columns(tables.waiting, seats, tables.rows)
         )
 
     def _privileged(self, tables: Tables) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -25,7 +26,15 @@ from lupai.train.rllib.runner import BatchEnvRunner
 
 
 class LupaiPPO(PPO):
-    """PPO that leaves no empty folder in ``~/ray_results`` for every build."""
+    """PPO that leaves no empty folder in ``~/ray_results`` for every build.
+
+    Attributes:
+        tell_runners: called when runners were replaced and have their weights, before they play.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.tell_runners: Callable[[], Any] = lambda: None
+        super().__init__(*args, **kwargs)
 
     def _setup_logdir(self) -> None:
         self._logdir = tempfile.gettempdir()
@@ -161,6 +170,38 @@ def _batching(
     return TrajectoriesToBatch(
         observation_space, action_space, module=POLICY, gamma=gamma, lambda_=lambda_
     )
+
+
+def set_stream(algorithm: Any, iteration: int) -> list[int]:
+    """Tell all runners how many iterations are done: who begins now keys its deals by that number,
+    so that a runner in the place of a lost one does not deal the session's first hands again.
+
+    Returns:
+        Numbers of the remote runners that hear it for the first time.
+    """
+    found = algorithm.env_runner_group.foreach_env_runner(
+        partial(_set_iteration, iteration=iteration)
+    )
+    return [number for number in found if number]
+
+
+def _set_iteration(runner: Any, iteration: int) -> int:
+    fresh = not getattr(runner, "told", False)
+    if fresh:
+        runner.told = True
+        if isinstance(runner, BatchEnvRunner):
+            runner.stream[1:] = [iteration]
+        elif runner.env is not None:
+            for env in runner.env.envs:
+                env.unwrapped.stream[1:] = [iteration]
+    return runner.worker_index or 0 if fresh else 0
+
+
+def count_as_lost(algorithm: Any, numbers: Iterable[int]) -> None:
+    """Let RLlib restore remote runners that it has not missed: who died and was started again
+    between two iterations would play with the weights of a new network."""
+    for number in numbers:
+        algorithm.env_runner_group._worker_manager.set_actor_state(number, healthy=False)
 
 
 def set_shaping(algorithm: Any, config: TrainConfig, steps: int) -> None:

@@ -18,15 +18,13 @@ import numpy.typing as npt
 from lupai.agents.network import pack_legal
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.legal import Legal, verb_mask
+from lupai.envs.baohuang.legal import Legal
 from lupai.envs.view import Views
 from lupai.train.league.lineups import Lineups
 from lupai.train.privileged import learner_columns
 
 SKIPS: Final = ("none", "forced", "idle")
 ROLES: Final = ("none", "emperor", "guard", "rebel", "solo")
-_IDLE: Final = verb_mask("pass", "yield", "claim")
-_PASS: Final = verb_mask("pass")
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -59,6 +57,7 @@ class Tables:
     Attributes:
         state: the B tables. legal: their legal moves, up to date where they wait.
         rows: ``[N]`` the tables that wait, ascending.
+        waiting: the N tables that wait; ``state`` itself where all do.
     """
 
     def __init__(
@@ -107,8 +106,7 @@ class Tables:
     def privileged(self, check: npt.ArrayLike | None = None) -> dict[str, npt.NDArray[Any]]:
         """WARNING, god's eye: columns ``[N, ...]`` of what only a learner may see of the asked
         seats' decisions; see :func:`lupai.train.privileged.learner_columns`."""
-        waiting = self.state if len(self.rows) == len(self) else self.state.take(self.rows)
-        return learner_columns(self.engine, waiting, self.seats, check)
+        return learner_columns(self.engine, self.waiting, self.seats, check)
 
     def step(self, actions: Ints) -> list[Finished]:
         """Play a decision ``[N]`` at every table that waits and go on; hands that ended."""
@@ -159,8 +157,10 @@ class Tables:
         self.rows = np.flatnonzero(self._waits)
         # Tables that wait, None for all, which is faster; and the legal moves there.
         self._asked: tuple[Ints | None, Legal] = (None, self.legal)
+        self.waiting = self.state
         if len(self.rows) < len(self):
             self._asked = (self.rows, self.legal.take(self.rows))
+            self.waiting = self.state.take(self.rows)
         return finished
 
     def _unasked(
@@ -172,8 +172,7 @@ class Tables:
         forced = counts == 1
         if self.skip == "forced":
             return forced, none
-        words = np.bitwise_count(legal.verbs & _IDLE)
-        return forced, (counts == words) & (legal.verbs & _PASS != 0)
+        return forced, legal.idle(counts)
 
     def _settle(self, rows: Ints) -> list[Finished]:
         part = self.state.take(rows)

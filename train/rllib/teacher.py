@@ -8,6 +8,7 @@ it came about: hands that run when the imitation ends are of both kinds.
 
 from __future__ import annotations
 
+import pickle
 from functools import partial
 from typing import Any, Final
 
@@ -17,7 +18,6 @@ import numpy.typing as npt
 from lupai.agents.base import Agent, ask
 from lupai.agents.streams import agent_seed, table_lanes
 from lupai.train.config import TrainConfig
-from lupai.train.league.coach import load_opponent
 from lupai.train.rllib.tables import Tables
 
 __all__ = ["TAUGHT", "Teacher", "set_teacher"]
@@ -29,12 +29,12 @@ class Teacher:
     """Plays for the learner.
 
     Args:
-        name: of the agent, as ``lupai.agents.load`` takes it.
-        rules: rules string. seed: of its own draws. worker: number of the sampler.
+        agent: who.
+        seed: of its own draws. worker: number of the sampler.
     """
 
-    def __init__(self, name: str, rules: str, seed: int, worker: int = 0) -> None:
-        self.agent: Agent = load_opponent(name, rules)
+    def __init__(self, agent: Agent, seed: int, worker: int = 0) -> None:
+        self.agent = agent
         self.agent.reset(agent_seed(seed, worker))
 
     def moves(self, tables: Tables) -> npt.NDArray[np.int64]:
@@ -44,17 +44,30 @@ class Teacher:
         return ask(self.agent, tables.views(), lanes).astype(np.int64)
 
 
-def set_teacher(algorithm: Any, config: TrainConfig, steps: int) -> None:
-    """Tell all runners whether the agent still plays after ``steps`` decisions of the run."""
-    section = config.imitation
-    if section.steps:
-        name = section.agent if steps < section.steps else None
-        algorithm.env_runner_group.foreach_env_runner(partial(_set, name=name, seed=config.seed))
+def set_teacher(algorithm: Any, config: TrainConfig, steps: int, packed: bytes | None) -> None:
+    """Tell all runners whether the agent still plays after ``steps`` decisions of the run.
+
+    Args:
+        packed: the agent; may be None when it does not play any more.
+    """
+    section, group = config.imitation, algorithm.env_runner_group
+    if not section.steps:
+        return
+    if steps >= section.steps:
+        group.foreach_env_runner(_dismiss)
+    elif any(group.foreach_env_runner(_lacks)):
+        assert packed is not None
+        group.foreach_env_runner(partial(_take, packed=packed, seed=config.seed))
 
 
-def _set(runner: Any, name: str | None, seed: int) -> None:
-    if name is None:
-        runner.teacher = None
-    elif runner.teacher is None:
-        rules = runner.config.env_config["rules"]
-        runner.teacher = Teacher(name, rules, seed, runner.worker_index or 0)
+def _lacks(runner: Any) -> bool:
+    return runner.teacher is None
+
+
+def _take(runner: Any, packed: bytes, seed: int) -> None:
+    if runner.teacher is None:
+        runner.teacher = Teacher(pickle.loads(packed), seed, runner.worker_index or 0)
+
+
+def _dismiss(runner: Any) -> None:
+    runner.teacher = None

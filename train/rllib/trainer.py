@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from lupai.agents.base import Agent
 from lupai.agents.checkpoint import CheckpointAgent
 from lupai.train.checkpoints import Saved
 from lupai.train.config import TrainConfig
 from lupai.train.league.coach import League
+from lupai.train.league.frozen import pack
 from lupai.train.rllib.export import export_agent, live_agent
 from lupai.train.rllib.mapping import POLICY
-from lupai.train.rllib.setup import algorithm_config, set_shaping
+from lupai.train.rllib.setup import algorithm_config, count_as_lost, set_shaping, set_stream
 from lupai.train.rllib.teacher import set_teacher
 from lupai.train.run_folder import Progress, TrainingError
 
@@ -54,6 +56,7 @@ class RLlibTrainer:
         progress: its counters; read for seeds and provenance.
         cluster: whether it runs on a cluster, whose nodes may go away.
         coach: looks after its opponents; None: there are none.
+        teacher: whom it imitates; None: nobody, or not any more.
     """
 
     def __init__(
@@ -62,30 +65,27 @@ class RLlibTrainer:
         progress: Progress,
         cluster: bool = False,
         coach: League | None = None,
+        teacher: Agent | None = None,
     ) -> None:
         for name in ("ray", "ray.rllib"):  # else every build explains the new API
             logging.getLogger(name).setLevel(logging.ERROR)
         self._config, self._progress, self._cluster = config, progress, cluster
         self._coach = coach
+        self._teacher = None if teacher is None else pack(teacher)
+        self._imitates, self._session = False, 0  # iterations of this session
         self.algorithm = algorithm_config(config, progress.iteration, cluster).build_algo()
+        self.algorithm.tell_runners = self._tell
 
     def train(self) -> dict[str, float]:
         """One iteration; see :class:`~lupai.train.loop.Trainer`."""
-        set_shaping(self.algorithm, self._config, self._progress.steps)
-        set_teacher(self.algorithm, self._config, self._progress.steps)
+        self._imitates = self._progress.steps < self._config.imitation.steps
         if self._coach is not None:
-            self._coach.before(self.algorithm)
-        result = train_once(self.algorithm)
-        row = metrics(result)
-        if self._coach is not None:
-            done = replace(
-                self._progress,
-                iteration=self._progress.iteration + 1,
-                steps=self._progress.steps + int(row["steps"]),
-                hands=self._progress.hands + int(row["hands"]),
-            )
-            imitates = self._progress.steps < self._config.imitation.steps
-            row |= self._coach.after(self.algorithm, done, imitates)
+            self._coach.plan()
+        fresh = self._tell()
+        if self._session:
+            count_as_lost(self.algorithm, fresh)
+        self._session += 1
+        row = metrics(train_once(self.algorithm))
         restarts = row.get("cluster/restarts", 0)
         if self._cluster and restarts > self._config.workers.restarts:
             raise TrainingError(
@@ -94,6 +94,28 @@ class RLlibTrainer:
                 f"of the engine; workers.runners=0 shows the latter"
             )
         return row
+
+    def after(self, progress: Progress) -> dict[str, float]:
+        """Scores against opponents, snapshots, gates; see :class:`~lupai.train.loop.Trainer`."""
+        if self._coach is None:
+            return {}
+        begin = time.monotonic()
+        row = self._coach.after(self.algorithm, progress, self._imitates)
+        return row | {"time/league": time.monotonic() - begin}
+
+    def _tell(self) -> list[int]:
+        """Tell all samplers what they have to know before they play; again when some of them were
+        replaced, for who knows it already is not changed by hearing it twice.
+
+        Returns:
+            Numbers of the remote ones that were told for the first time.
+        """
+        fresh = set_stream(self.algorithm, self._progress.iteration)
+        set_shaping(self.algorithm, self._config, self._progress.steps)
+        set_teacher(self.algorithm, self._config, self._progress.steps, self._teacher)
+        if self._coach is not None:
+            self._coach.tell(self.algorithm)
+        return fresh
 
     def agent(self) -> CheckpointAgent:
         """The policy as it is now."""

@@ -77,12 +77,6 @@ class Trajectories:
         out[self.lasts()] = np.where(goes_on, values[self.following], ends)
         return out
 
-    def select(self, keep: npt.NDArray[np.bool_]) -> Trajectories:
-        """The trajectories ``keep [P] bool``."""
-        some = np.flatnonzero(keep)
-        sizes = np.diff(self.offsets)
-        return self._part(some, self.offsets[some], self.offsets[some + 1], sizes[some])
-
     def __getitem__(self, part: slice) -> Trajectories:
         return self.slice(part)
 
