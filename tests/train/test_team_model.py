@@ -25,6 +25,7 @@ from lupai.train.privileged import (
     privileged_rows,
 )
 from lupai.train.rllib.heads import PerfectValueNetwork
+from lupai.train.rllib.role_check import GROUNDED_LOSS, GUESSES, GUESSES_LOSS
 from lupai.train.rllib.role_stats import ROLES, RoleStats
 from lupai.train.rllib.setup import algorithm_config
 from tests.train.conftest import tiny
@@ -261,8 +262,9 @@ def compares(built, logged, seen, wanted, least=50):
         logits = module.role_logits(torch.from_numpy(np.stack([o for o, _ in seen])))
     own = functional.cross_entropy(logits, torch.tensor([label for _, label in seen]))
     assert len(seen) > least
-    assert logged["role_check_log_loss"] == pytest.approx(own.item(), rel=1e-5)
-    assert logged["role_grounded_log_loss"] == pytest.approx(np.mean(wanted), rel=1e-5)
+    assert logged[GUESSES] == len(seen)
+    assert logged[GUESSES_LOSS] / len(seen) == pytest.approx(own.item(), rel=1e-5)
+    assert logged[GROUNDED_LOSS] / len(seen) == pytest.approx(np.mean(wanted), rel=1e-5)
 
 
 @pytest.mark.parametrize("name", ["algorithm", "by_role"])

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
-from lupai.train.rllib.batching import StandardAdvantages
+from lupai.train.rllib.batching import RandomOrder, StandardAdvantages
 from lupai.train.rllib.env import OBSERVATION
 from lupai.train.rllib.module import ENTROPY, LOG_PROB, ROLE_LOGITS
 from lupai.train.rllib.role_stats import RoleStats
@@ -37,12 +37,16 @@ class LupaiLearner(PPOTorchLearner):
     """
 
     def build(self) -> None:
-        """Add to RLlib's own pipeline, where it is used, what makes both samplers alike."""
+        """Add to RLlib's own pipeline, where it is used, what makes both samplers alike; and to
+        either one what puts the decisions in random order."""
         super().build()
         self._stats: dict[str, RoleStats] = {}
         pipeline = self._learner_connector
-        if pipeline is not None and self.config.add_default_connectors_to_learner_pipeline:
+        if pipeline is None:
+            return
+        if self.config.add_default_connectors_to_learner_pipeline:
             pipeline.append(StandardAdvantages())
+        pipeline.append(RandomOrder(self.config.learner_config_dict["stream"]))
 
     def after_gradient_based_update(self, *, timesteps: dict[str, Any]) -> None:
         """Log what was gathered over the minibatches of one update."""
