@@ -25,6 +25,7 @@ from lupai.train.privileged import (
     privileged_rows,
 )
 from lupai.train.rllib.heads import PerfectValueNetwork
+from lupai.train.rllib.learner import FEW_LABELS
 from lupai.train.rllib.role_check import GROUNDED_LOSS, GUESSES, GUESSES_LOSS
 from lupai.train.rllib.role_stats import ROLES, RoleStats
 from lupai.train.rllib.setup import algorithm_config
@@ -245,6 +246,25 @@ def test_only_hidden_roles_are_learned(algorithm):
     # the rest of the loss is the same: the difference is the head's, times its weight
     assert other - plain == pytest.approx(0.1 * (other_loss - log_loss), rel=1e-3)
     learner._stats.clear()
+
+
+def test_a_minibatch_with_one_guess_teaches_the_role_head_little(algorithm):
+    """It once taught as much as one with many: who was guard in that one hand."""
+    learner, batch = algorithm.learner_group._learner, batch_of(algorithm)
+    module, config = learned(algorithm), algorithm.config.get_config_for_module("shared")
+
+    def loss(label):
+        batch[PRIVILEGED][:, FEATURES] = -1
+        batch[PRIVILEGED][0, FEATURES] = label
+        out = module.forward_train(batch)
+        out["lupai_role_logits"] = out["lupai_role_logits"] * 0 + torch.tensor([4.0, 0, 0, 0, 0])
+        found = learner.compute_loss_for_module(
+            module_id="shared", config=config, batch=batch, fwd_out=out
+        )
+        learner._stats.clear()
+        return found.item()
+
+    assert loss(1) - loss(0) == pytest.approx(0.1 * 4 / FEW_LABELS, rel=1e-2)
 
 
 def checked(built, episodes):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import torch
 from ray.rllib.algorithms.ppo.ppo import (
@@ -24,6 +24,10 @@ from lupai.train.rllib.env import OBSERVATION
 from lupai.train.rllib.module import ENTROPY, LOG_PROB, ROLE_LOGITS
 from lupai.train.rllib.role_stats import RoleStats
 from lupai.train.rllib.teacher import TAUGHT
+
+# Guesses in a minibatch that count in full together. Fewer count less: of one or two hands the head
+# would only learn who was guard there.
+FEW_LABELS: Final = 16
 
 
 class LupaiLearner(PPOTorchLearner):
@@ -92,7 +96,8 @@ class LupaiLearner(PPOTorchLearner):
         stats = self._stats.setdefault(module_id, RoleStats(module.table))
         if ROLE_LOGITS in fwd_out:
             total, count = _role_loss(fwd_out[ROLE_LOGITS], batch[PRIVILEGED][:, FEATURES], mask)
-            loss = loss + config.learner_config_dict["role_head"] * total / count.clamp_min(1)
+            weight = config.learner_config_dict["role_head"]
+            loss = loss + weight * total / count.clamp_min(FEW_LABELS)
             stats.add_guesses(total.detach(), count)
         with torch.no_grad():
             stats.add(batch[Columns.OBS][OBSERVATION], mask, targets, values, entropy)
