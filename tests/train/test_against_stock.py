@@ -14,6 +14,7 @@ import torch
 from ray.rllib.core.columns import Columns
 
 from lupai.train.rllib import module as policy_module
+from lupai.train.rllib.batching import RandomOrder
 from lupai.train.rllib.env import LEGAL, OBSERVATION, LupaiEnv
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.setup import algorithm_config
@@ -56,12 +57,30 @@ def deals(owner, count):
     return generator.integers(0, 1 << 63, size=count, dtype=np.uint64)
 
 
+def with_places(monkeypatch):
+    """Each row of a batch carries the place that it had before the batch was put in random order:
+    there it is known by hand, seat and step."""
+    shuffled = RandomOrder.__call__
+
+    def shuffle(self, *, batch, **kwargs):
+        for columns in batch.values():
+            columns["place"] = torch.arange(len(columns[Columns.LOSS_MASK]))
+        return shuffled(self, batch=batch, **kwargs)
+
+    monkeypatch.setattr(RandomOrder, "__call__", shuffle)
+
+
 def learned(algorithm, episodes):
-    """The learner's batch before its epochs."""
+    """The learner's batch before its epochs, by hand, seat and step."""
     learner = algorithm.learner_group._learner
-    return learner._learner_connector(
+    batch = learner._learner_connector(
         rl_module=learner.module, batch={}, episodes=episodes, shared_data={}, metrics=None
     )[POLICY]
+    order = batch.pop("place").argsort()
+    assert len(order) < 20 or not (order.diff() > 0).all()
+    observed = {name: column[order] for name, column in batch.pop(Columns.OBS).items()}
+    ordered = {k: v[order] for k, v in batch.items() if isinstance(v, torch.Tensor)}
+    return ordered | {Columns.OBS: observed}
 
 
 def rows(batch, keep):
@@ -107,6 +126,7 @@ def test_trajectories_and_advantages_are_those_of_the_stock_runner(ray_session, 
     """The same deals, weights and moves give the learner the same numbers, in cut pieces too."""
     monkeypatch.setattr(policy_module, "segment_sample", some_move)
     one_stream(monkeypatch)
+    with_places(monkeypatch)
     one_table = {"envs_per_runner": 1}
     built = [
         algorithm_config(

@@ -151,11 +151,11 @@ def test_both_samplers_learn_the_same_kind_of_rows(algorithm, stock):
 def test_metrics_tell_roles_apart(algorithm):
     algorithm.train()  # takes in what other tests sampled by hand
     result = algorithm.train()
-    while "role_score" not in result["env_runners"]:
+    while not result["env_runners"].get("hands_ended", 0) > 0:
         result = algorithm.train()
     played = result["env_runners"]
-    assert set(played["role_score"]) <= set(ROLES)
-    assert 0 <= played["solo_share"] <= 1
+    assert set(played["role_seats"]) == set(played["role_points"]) <= set(ROLES)
+    assert 0 <= played["solo_hands"] <= played["hands_ended"] == played["num_episodes"]
     assert played["num_env_steps_sampled"] == 512
 
 

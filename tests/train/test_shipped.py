@@ -40,7 +40,7 @@ def test_each_preset_has_a_recipe_of_minutes_and_one_of_hours(preset):
     assert full.selfplay.mode == "league"
     assert set(full.selfplay.anchors) == {"random", "greedy", "tactical"}
     assert full.ppo.lr_end < full.ppo.lr
-    assert full.ppo.lr_steps == full.stop.steps
+    assert full.imitation.steps + full.ppo.lr_steps == full.stop.steps
     assert full.reward.anneal_steps < full.stop.steps
     assert 128 <= full.workers.envs_per_runner <= 256
 

@@ -25,6 +25,8 @@ from lupai.train.privileged import (
     privileged_rows,
 )
 from lupai.train.rllib.heads import PerfectValueNetwork
+from lupai.train.rllib.learner import FEW_LABELS
+from lupai.train.rllib.role_check import GROUNDED_LOSS, GUESSES, GUESSES_LOSS
 from lupai.train.rllib.role_stats import ROLES, RoleStats
 from lupai.train.rllib.setup import algorithm_config
 from tests.train.conftest import tiny
@@ -246,6 +248,25 @@ def test_only_hidden_roles_are_learned(algorithm):
     learner._stats.clear()
 
 
+def test_a_minibatch_with_one_guess_teaches_the_role_head_little(algorithm):
+    """It once taught as much as one with many: who was guard in that one hand."""
+    learner, batch = algorithm.learner_group._learner, batch_of(algorithm)
+    module, config = learned(algorithm), algorithm.config.get_config_for_module("shared")
+
+    def loss(label):
+        batch[PRIVILEGED][:, FEATURES] = -1
+        batch[PRIVILEGED][0, FEATURES] = label
+        out = module.forward_train(batch)
+        out["lupai_role_logits"] = out["lupai_role_logits"] * 0 + torch.tensor([4.0, 0, 0, 0, 0])
+        found = learner.compute_loss_for_module(
+            module_id="shared", config=config, batch=batch, fwd_out=out
+        )
+        learner._stats.clear()
+        return found.item()
+
+    assert loss(1) - loss(0) == pytest.approx(0.1 * 4 / FEW_LABELS, rel=1e-2)
+
+
 def checked(built, episodes):
     """What the check of the role head logs."""
     metrics = MagicMock()
@@ -261,8 +282,9 @@ def compares(built, logged, seen, wanted, least=50):
         logits = module.role_logits(torch.from_numpy(np.stack([o for o, _ in seen])))
     own = functional.cross_entropy(logits, torch.tensor([label for _, label in seen]))
     assert len(seen) > least
-    assert logged["role_check_log_loss"] == pytest.approx(own.item(), rel=1e-5)
-    assert logged["role_grounded_log_loss"] == pytest.approx(np.mean(wanted), rel=1e-5)
+    assert logged[GUESSES] == len(seen)
+    assert logged[GUESSES_LOSS] / len(seen) == pytest.approx(own.item(), rel=1e-5)
+    assert logged[GROUNDED_LOSS] / len(seen) == pytest.approx(np.mean(wanted), rel=1e-5)
 
 
 @pytest.mark.parametrize("name", ["algorithm", "by_role"])

@@ -14,7 +14,8 @@ pytest.importorskip("ray")
 import lupai.agents
 from lupai.envs.errors import LupaiError
 from lupai.train.config import load_config
-from lupai.train.rllib.trainer import count, metrics
+from lupai.train.rllib.metrics import metrics
+from lupai.train.rllib.windows import Windows
 from lupai.train.run_folder import Progress, check_start
 from lupai.train.runs import read_run
 from lupai.train.trainer import TrainingError, resume, run
@@ -208,7 +209,24 @@ def test_two_runners_count_hands_even_where_one_finished_none(ray_session, tmp_p
     assert [row["steps"] for row in rows] == [512 * i for i in range(1, 7)]
     hands = [row["hands"] for row in rows]
     assert hands == sorted(hands)
-    assert count(float("nan")) == count(None) == 0
+
+
+def test_a_learner_process_tells_of_roles_and_hands_too(ray_session, tmp_path):
+    config = tiny(
+        runs=str(tmp_path),
+        learners={"num": 1},
+        workers={"envs_per_runner": 16},
+        ppo={"batch_size": 2048, "minibatch_size": 512},
+        imitation={"agent": "greedy", "steps": 9999},  # random play soon tells who is guard
+        stop={"steps": 2048 * 3},
+    )
+    rows = lines(run(config, out=io.StringIO()))
+    assert len(rows) == 3
+    told = set().union(*rows)
+    assert {"score/rebel", "play/solo_share", "entropy/bidder", "entropy/rebel"} <= told
+    assert {"role/log_loss", "role/check_log_loss", "role/grounded_log_loss"} <= told
+    assert any(name.startswith("value_explained/") for name in told)
+    assert all(0 < row["time/learning_share"] < 1 for row in rows)
 
 
 def test_a_run_is_watched_with_its_live_policy_and_learns_the_same(ray_session, tmp_path):
@@ -238,7 +256,8 @@ def test_a_run_is_watched_with_its_live_policy_and_learns_the_same(ray_session, 
 def test_unknown_metrics_of_a_learner_keep_their_names():
     learned = {"policy_loss": 1.0, "x": 0.5, "y": float("nan"), "weights_seq_no": 3}
     learned |= {"role_entropy": {"guard": 0.2}, "by_seat": {"0": {"loss": 0.1}}}
-    row = metrics({"env_runners": {"num_env_steps_sampled": 8}, "learners": {"shared": learned}})
+    result = {"env_runners": {"num_env_steps_sampled": 8}, "learners": {"shared": learned}}
+    row = metrics(result, Windows())
     assert row == {
         "steps": 8, "hands": 0, "loss/policy": 1.0, "loss/x": 0.5,
         "entropy/guard": 0.2, "loss/by_seat/0/loss": 0.1,

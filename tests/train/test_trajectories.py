@@ -98,6 +98,23 @@ def test_parts_are_cut_and_put_together_again():
         data[::2]
 
 
+def test_one_decision_of_each_trajectory_is_drawn_and_any_may_be():
+    (data, *_), *_ = played(5)
+    some = data.columns["number"][: len(data)] % 3 > 0
+    generator, drawn = np.random.default_rng(0), np.zeros(len(data), int)
+    trajectory = np.repeat(np.arange(len(data.hands)), np.diff(data.offsets))
+    has = np.bincount(trajectory, some) > 0
+    for _ in range(200):
+        one = data.draw(some, generator)
+        assert not (one & ~some).any()
+        assert (np.bincount(trajectory, one) == has).all()
+        drawn += one
+    assert (drawn[some] > 0).all()
+    size = np.bincount(trajectory, some)[trajectory]
+    assert drawn[some & (size == 4)].mean() == pytest.approx(50)
+    assert not data.draw(np.zeros(len(data), bool), generator).any()
+
+
 @pytest.mark.parametrize(("gamma", "lambda_"), [(1.0, 0.95), (0.9, 0.8), (1.0, 1.0), (0.7, 0.0)])
 def test_advantages_are_those_of_a_plain_loop(gamma, lambda_):
     (data, *_), *_ = played(3)

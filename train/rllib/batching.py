@@ -1,4 +1,4 @@
-"""From the sampler's trajectories to the learner's batch: values, advantages, tensors.
+"""From the sampler's trajectories to the learner's batch: values, advantages, tensors, order.
 
 This is the whole learner pipeline of our sampler. RLlib's own, which makes lists of the steps of
 thousands of episodes and stacks them again, serves RLlib's sampler.
@@ -6,25 +6,38 @@ thousands of episodes and stacks them again, serves RLlib's sampler.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from ray.rllib.connectors.connector_v2 import ConnectorV2
 from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from torch import Tensor
 
-from lupai.train.privileged import FEATURES, GROUNDED, PRIVILEGED
+from lupai.train.privileged import FEATURES, GROUNDED, PRIVILEGED, UNLABELLED
 from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.rllib.role_check import log_role_check
 from lupai.train.rllib.trajectories import Trajectories, generalised_advantages
 
-__all__ = ["StandardAdvantages", "TrajectoriesToBatch", "standardised"]
+__all__ = [
+    "RandomOrder",
+    "StandardAdvantages",
+    "TrajectoriesToBatch",
+    "generator",
+    "standardised",
+]
 
 # What the model finds below "obs"; every other column stands at the top of the batch.
 OBSERVED: Final = (OBSERVATION, LEGAL)
 _LEAST_DEVIATION: Final = 1e-4  # as RLlib: advantages that are all the same stay near zero
+
+
+def generator(stream: Sequence[int]) -> np.random.Generator:
+    """Draws keyed by ``stream``; RLlib saves no random states, so a resumed run has another key."""
+    return np.random.default_rng([int(key) for key in stream])
 
 
 def standardised(advantages: Tensor) -> Tensor:
@@ -34,11 +47,12 @@ def standardised(advantages: Tensor) -> Tensor:
 
 
 class TrajectoriesToBatch(ConnectorV2):
-    """Batches :class:`Trajectories`; stands alone in the pipeline.
+    """Batches :class:`Trajectories`; RLlib's pieces are left out.
 
     Args:
         module: id of the one that learns all decisions.
         gamma: discount. lambda_: of generalised advantage estimation.
+        stream: ints that key the draw of the labels, such as ``[seed, iterations before]``.
     """
 
     def __init__(
@@ -49,11 +63,13 @@ class TrajectoriesToBatch(ConnectorV2):
         module: str,
         gamma: float,
         lambda_: float,
+        stream: Sequence[int],
     ) -> None:
         super().__init__(input_observation_space, input_action_space)
         self.module = module
         self.gamma = gamma
         self.lambda_ = lambda_
+        self._generator = generator(stream)
 
     def __call__(
         self,
@@ -64,7 +80,8 @@ class TrajectoriesToBatch(ConnectorV2):
         metrics: Any = None,
         **kwargs: Any,
     ) -> dict[str, Any]:
-        """``{module: columns}`` with ``advantages`` (standardised) and ``value_targets``."""
+        """``{module: columns}`` with ``advantages`` (standardised) and ``value_targets``; of each
+        seat's decisions in a hand that have a label one keeps it, see :class:`RoleHead`."""
         data = Trajectories.concat(episodes)
         module = rl_module[self.module].unwrapped()
         if metrics is not None and GROUNDED in data.columns:
@@ -90,6 +107,11 @@ class TrajectoriesToBatch(ConnectorV2):
         out[Postprocessing.ADVANTAGES] = standardised(_tensor(advantages, device))
         out[Postprocessing.VALUE_TARGETS] = _tensor(targets, device)
         out[Columns.LOSS_MASK] = torch.ones(count, dtype=torch.bool, device=device)
+        if PRIVILEGED in out:
+            labelled = data.columns[PRIVILEGED][:count, FEATURES] != UNLABELLED
+            repeats = labelled & ~data.draw(labelled, self._generator)
+            out[PRIVILEGED] = out[PRIVILEGED].clone()  # the trajectories keep theirs
+            out[PRIVILEGED][torch.from_numpy(repeats).to(device), FEATURES] = UNLABELLED
         return out
 
 
@@ -123,3 +145,33 @@ class StandardAdvantages(ConnectorV2):
             fresh[mask] = standardised(advantages[mask])
             columns[Postprocessing.ADVANTAGES] = fresh
         return batch
+
+
+class RandomOrder(ConnectorV2):
+    """Puts the decisions of a batch in random order; the last piece of both samplers' pipelines.
+
+    RLlib shuffles between epochs only. In the first, minibatches would be a few whole hands each,
+    in which all decisions of a seat share one score and one guard.
+
+    Args:
+        stream: ints that key the orders, such as ``[seed, iterations before]``.
+    """
+
+    def __init__(self, stream: Sequence[int]) -> None:
+        super().__init__()
+        self._generator = generator(stream)
+
+    def __call__(self, *, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        """The batch, all columns of a module in one new order."""
+        for module_id, columns in batch.items():
+            count = len(columns[Columns.LOSS_MASK])
+            batch[module_id] = _ordered(columns, self._generator.permutation(count))
+        return batch
+
+
+def _ordered(column: Any, order: npt.NDArray[np.int64]) -> Any:
+    if isinstance(column, dict):
+        return {name: _ordered(inner, order) for name, inner in column.items()}
+    if isinstance(column, list):  # infos
+        return [column[row] for row in order]
+    return column[order]

@@ -1,15 +1,15 @@
-"""What is measured while playing: the mean return of a zero-sum table is always 0, roles tell."""
+"""What is counted while playing: the mean return of a zero-sum table is always 0, roles tell."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from ray.rllib.callbacks.callbacks import RLlibCallback
 
 from lupai.train.rllib.tables import ROLES
 
-WINDOW: Final = 500  # hands of one iteration, at most, over which the means below run
+__all__ = ["LupaiCallbacks", "log_hand"]
 
 
 def log_hand(
@@ -19,14 +19,17 @@ def log_hand(
     decisions: int,
     learner: Sequence[bool] = (True,) * 5,
 ) -> None:
-    """Log a finished hand to RLlib's MetricsLogger.
+    """Count a finished hand in RLlib's MetricsLogger, as sums of this iteration: ``hands_ended``,
+    ``solo_hands``, ``decisions``, and by role ``role_seats`` and ``role_points``.
+
+    Sums, because RLlib's mean over several samplers is that of their means.
 
     Args:
         metrics: the logger.
         roles: index into ROLES, by seat.
         scores: final scores, by seat.
         decisions: decisions of the learner in the hand.
-        learner: whether it held the seat, by seat; scores of other seats are not logged.
+        learner: whether it held the seat, by seat; scores of other seats are not counted.
 
     Raises:
         RuntimeError: the scores do not sum to zero.
@@ -35,20 +38,22 @@ def log_hand(
         raise RuntimeError(f"scores {list(scores)} of a hand do not sum to zero")
     for role, score, mine in zip(roles, scores, learner, strict=True):
         if mine:
-            metrics.log_value(("role_score", ROLES[role]), float(score), window=WINDOW)
-    metrics.log_value("solo_share", float(ROLES.index("solo") in roles), window=WINDOW)
-    metrics.log_value("decisions_per_hand", float(decisions), window=WINDOW)
+            metrics.log_value(("role_seats", ROLES[role]), 1, reduce="sum")
+            metrics.log_value(("role_points", ROLES[role]), float(score), reduce="sum")
+    metrics.log_value("hands_ended", 1, reduce="sum")
+    metrics.log_value("solo_hands", int(ROLES.index("solo") in roles), reduce="sum")
+    metrics.log_value("decisions", decisions, reduce="sum")
 
 
 class LupaiCallbacks(RLlibCallback):
-    """Logs hands that RLlib's own runner played (BatchEnvRunner logs its own), and lets runners in
-    the place of lost ones be told what the others know."""
+    """Counts hands that RLlib's own runner played (BatchEnvRunner counts its own), and lets runners
+    in the place of lost ones be told what the others know."""
 
     def on_env_runners_recreated(self, *, algorithm: Any, **kwargs: Any) -> None:
         """They have the weights and nothing else, and play next."""
         algorithm.tell_runners()
 
     def on_episode_end(self, *, episode: Any, metrics_logger: Any, **kwargs: Any) -> None:
-        """Log a finished hand; the last info of any seat tells all of it."""
+        """Count a finished hand; the last info of any seat tells all of it."""
         info = next(iter(episode.get_infos(-1).values()))
         log_hand(metrics_logger, info["roles"], info["scores"], len(episode))

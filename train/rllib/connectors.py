@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from ray.rllib.connectors.connector_v2 import ConnectorV2
 
-from lupai.train.privileged import FEATURES, GROUNDED, PRIVILEGED, PRIVILEGED_LAYOUT
+from lupai.train.privileged import FEATURES, GROUNDED, PRIVILEGED, PRIVILEGED_LAYOUT, UNLABELLED
+from lupai.train.rllib.batching import generator
 from lupai.train.rllib.env import OBSERVATION
 from lupai.train.rllib.role_check import log_role_check
 
@@ -19,8 +21,22 @@ class PrivilegedColumns(ConnectorV2):
     """Adds the column PRIVILEGED ``[N, 104] int8`` to a learner's batch, and logs the check of the
     role head where its decisions carry grounded chances and their hand is new to the learner.
 
-    A piece of RLlib's own pipeline; our sampler's trajectories hold the column already.
+    A piece of RLlib's own pipeline; our sampler's trajectories hold the column already. Labels are
+    thinned as there.
+
+    Args:
+        stream: ints that key the draw of the labels.
     """
+
+    def __init__(
+        self,
+        input_observation_space: Any = None,
+        input_action_space: Any = None,
+        *,
+        stream: Sequence[int],
+    ) -> None:
+        super().__init__(input_observation_space, input_action_space)
+        self._generator = generator(stream)
 
     def __call__(
         self,
@@ -48,6 +64,10 @@ class PrivilegedColumns(ConnectorV2):
                 if GROUNDED in info and i < count - 1 and episode.t_started == 0:
                     seen = episode.get_observations(i)[OBSERVATION]
                     checks[episode.module_id].append((seen, info[GROUNDED], int(rows[i, FEATURES])))
+            labelled = np.flatnonzero(rows[: count - 1, FEATURES] != UNLABELLED)
+            if len(labelled):
+                kept = self._generator.choice(labelled)
+                rows[labelled[labelled != kept], FEATURES] = UNLABELLED
             self.add_n_batch_items(
                 batch,
                 PRIVILEGED,
@@ -63,6 +83,8 @@ class PrivilegedColumns(ConnectorV2):
         return batch
 
 
-def privileged_columns(observation_space: Any, action_space: Any) -> PrivilegedColumns:
-    """For ``AlgorithmConfig.training(learner_connector=…)``; a function, so that it pickles."""
-    return PrivilegedColumns(observation_space, action_space)
+def privileged_columns(
+    observation_space: Any, action_space: Any, *, stream: Sequence[int]
+) -> PrivilegedColumns:
+    """For ``AlgorithmConfig.learners(learner_connector=…)``; a function, so that it pickles."""
+    return PrivilegedColumns(observation_space, action_space, stream=stream)

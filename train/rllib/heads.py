@@ -56,6 +56,11 @@ class PerfectValueNetwork(nn.Module):
 class RoleHead(nn.Module):
     """Who is guard, from the policy's state vector: the four other seats, or nobody.
 
+    An iteration has few hands, and a head that learns each of their decisions soon knows these
+    hands by heart and is confident, and wrong, about the next. So of a seat's decisions in a hand
+    one is learned, and the logits are means over the units: Adam moves each weight by about the
+    learning rate, however little its loss weighs, and 128 units at once move a sum far.
+
     Args:
         units: H, of the state vector.
         policies: how many policies there are; each has a trunk of its own, so each has a head.
@@ -70,6 +75,7 @@ class RoleHead(nn.Module):
 
     def forward(self, embedding: Tensor, which: Tensor) -> Tensor:
         """Logits ``[N, ROLE_CLASSES] float32`` of ``embedding [N, H]`` by policy ``which [N]``."""
-        every = self.head(embedding).reshape(len(embedding), self._policies, ROLE_CLASSES)
+        every = self.head(embedding / embedding.shape[1])
+        every = every.reshape(len(embedding), self._policies, ROLE_CLASSES)
         logits: Tensor = every[torch.arange(len(which), device=which.device), which]
         return logits

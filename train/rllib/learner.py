@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import torch
 from ray.rllib.algorithms.ppo.ppo import (
@@ -19,11 +19,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
-from lupai.train.rllib.batching import StandardAdvantages
+from lupai.train.rllib.batching import RandomOrder, StandardAdvantages
 from lupai.train.rllib.env import OBSERVATION
 from lupai.train.rllib.module import ENTROPY, LOG_PROB, ROLE_LOGITS
 from lupai.train.rllib.role_stats import RoleStats
 from lupai.train.rllib.teacher import TAUGHT
+
+# Guesses in a minibatch that count in full together. Fewer count less: of one or two hands the head
+# would only learn who was guard there.
+FEW_LABELS: Final = 16
 
 
 class LupaiLearner(PPOTorchLearner):
@@ -37,12 +41,16 @@ class LupaiLearner(PPOTorchLearner):
     """
 
     def build(self) -> None:
-        """Add to RLlib's own pipeline, where it is used, what makes both samplers alike."""
+        """Add to RLlib's own pipeline, where it is used, what makes both samplers alike; and to
+        either one what puts the decisions in random order."""
         super().build()
         self._stats: dict[str, RoleStats] = {}
         pipeline = self._learner_connector
-        if pipeline is not None and self.config.add_default_connectors_to_learner_pipeline:
+        if pipeline is None:
+            return
+        if self.config.add_default_connectors_to_learner_pipeline:
             pipeline.append(StandardAdvantages())
+        pipeline.append(RandomOrder(self.config.learner_config_dict["stream"]))
 
     def after_gradient_based_update(self, *, timesteps: dict[str, Any]) -> None:
         """Log what was gathered over the minibatches of one update."""
@@ -88,7 +96,8 @@ class LupaiLearner(PPOTorchLearner):
         stats = self._stats.setdefault(module_id, RoleStats(module.table))
         if ROLE_LOGITS in fwd_out:
             total, count = _role_loss(fwd_out[ROLE_LOGITS], batch[PRIVILEGED][:, FEATURES], mask)
-            loss = loss + config.learner_config_dict["role_head"] * total / count.clamp_min(1)
+            weight = config.learner_config_dict["role_head"]
+            loss = loss + weight * total / count.clamp_min(FEW_LABELS)
             stats.add_guesses(total.detach(), count)
         with torch.no_grad():
             stats.add(batch[Columns.OBS][OBSERVATION], mask, targets, values, entropy)

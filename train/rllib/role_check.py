@@ -9,9 +9,11 @@ import numpy.typing as npt
 import torch
 from torch.nn import functional
 
-__all__ = ["log_role_check"]
+__all__ = ["GROUNDED_LOSS", "GUESSES", "GUESSES_LOSS", "log_role_check"]
 
-CHECK_WINDOW: Final = 20  # RLlib empties it at every iteration; so all checks of one count alike
+GUESSES: Final = "role_guesses"
+GUESSES_LOSS: Final = "role_guesses_log_loss"
+GROUNDED_LOSS: Final = "role_grounded_log_loss"
 LEAST_CHANCE: Final = 1e-6  # so that one impossible truth is no infinity
 
 
@@ -23,7 +25,8 @@ def log_role_check(
     labels: npt.NDArray[np.integer[Any]],
     metrics: Any,
 ) -> None:
-    """Log ``role_check_log_loss`` and ``role_grounded_log_loss``, in nats, before an update.
+    """Log, before an update and as sums of this iteration, GUESSES, their number, and the log
+    losses of the head, GUESSES_LOSS, and of the evidence, GROUNDED_LOSS, in nats.
 
     The decisions must be of hands of which nothing was learned yet: a head that has seen a hand
     remembers its guard.
@@ -42,13 +45,14 @@ def log_role_check(
     device = next(module.parameters()).device
     with torch.no_grad():
         logits = module.role_logits(torch.from_numpy(observation).to(device)).cpu()
-        own = functional.cross_entropy(logits, truth)
+        own = functional.cross_entropy(logits, truth, reduction="sum")
     grounded = torch.from_numpy(chances).clamp_min(LEAST_CHANCE).log()
     metrics.log_dict(
         {
-            "role_check_log_loss": own.item(),
-            "role_grounded_log_loss": functional.nll_loss(grounded, truth).item(),
+            GUESSES: len(labels),
+            GUESSES_LOSS: own.item(),
+            GROUNDED_LOSS: functional.nll_loss(grounded, truth, reduction="sum").item(),
         },
         key=module_id,
-        window=CHECK_WINDOW,
+        reduce="sum",
     )

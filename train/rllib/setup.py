@@ -5,11 +5,17 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.policy.policy import PolicySpec
+from ray.rllib.utils.metrics import (
+    ENV_RUNNER_SAMPLING_TIMER,
+    LEARNER_UPDATE_TIMER,
+    TIMERS,
+    TRAINING_ITERATION_TIMER,
+)
 
 from lupai.agents.network import NetworkConfig
 from lupai.train.config import TrainConfig
@@ -24,9 +30,14 @@ from lupai.train.rllib.mapping import POLICY, policy_mapping
 from lupai.train.rllib.module import LupaiModule
 from lupai.train.rllib.runner import BatchEnvRunner
 
+# Keys of the learner's draws, where deals have the number of their worker.
+ORDER: Final = 0x6F726465
+LABELS: Final = 0x6C616265
+
 
 class LupaiPPO(PPO):
-    """PPO that leaves no empty folder in ``~/ray_results`` for every build.
+    """PPO whose timers are the seconds of one iteration, not slow running means, and that leaves no
+    empty folder in ``~/ray_results`` for every build.
 
     Attributes:
         tell_runners: called when runners were replaced and have their weights, before they play.
@@ -35,6 +46,13 @@ class LupaiPPO(PPO):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.tell_runners: Callable[[], Any] = lambda: None
         super().__init__(*args, **kwargs)
+
+    def setup(self, config: Any) -> None:
+        """Build it."""
+        super().setup(config)
+        for timer in (ENV_RUNNER_SAMPLING_TIMER, LEARNER_UPDATE_TIMER, TRAINING_ITERATION_TIMER):
+            # Who logs first decides how it is reduced.
+            self.metrics.log_value((TIMERS, timer), 0.0, reduce="sum")
 
     def _setup_logdir(self) -> None:
         self._logdir = tempfile.gettempdir()
@@ -75,6 +93,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
     """
     ppo, workers, learners = config.ppo, config.workers, config.learners
     role_head = config.network.role_head > 0
+    stream = [config.seed, iteration]
     privileged = role_head or config.network.critic == "perfect"
     settings = (
         PPOConfig(algo_class=LupaiPPO)
@@ -89,7 +108,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
                     "gamma": ppo.gamma,
                     "coefficient": config.reward.coefficient,
                 },
-                "stream": [config.seed, iteration],
+                "stream": stream,
                 "seating": seating(config),
                 "privileged": privileged,
                 "grounded": role_head,
@@ -126,7 +145,10 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
             num_cpus_per_learner=learners.cpus if learners.num else "auto",
             num_gpus_per_learner=learners.gpus,
             learner_class=LupaiLearner,
-            learner_config_dict={"role_head": config.network.role_head},
+            learner_config_dict={
+                "role_head": config.network.role_head,
+                "stream": [*stream, ORDER],
+            },
         )
         .training(
             train_batch_size_per_learner=ppo.batch_size // max(1, learners.num),
@@ -156,20 +178,18 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
     )
     if workers.sampler == "batch":
         settings.learners(
-            learner_connector=partial(_batching, gamma=ppo.gamma, lambda_=ppo.lambda_),
+            learner_connector=partial(
+                _batching, gamma=ppo.gamma, lambda_=ppo.lambda_, stream=[*stream, LABELS]
+            ),
             add_default_connectors_to_learner_pipeline=False,
         )
     elif privileged:
-        settings.learners(learner_connector=privileged_columns)
+        settings.learners(learner_connector=partial(privileged_columns, stream=[*stream, LABELS]))
     return settings
 
 
-def _batching(
-    observation_space: Any, action_space: Any, *, gamma: float, lambda_: float
-) -> TrajectoriesToBatch:
-    return TrajectoriesToBatch(
-        observation_space, action_space, module=POLICY, gamma=gamma, lambda_=lambda_
-    )
+def _batching(observation_space: Any, action_space: Any, **arguments: Any) -> TrajectoriesToBatch:
+    return TrajectoriesToBatch(observation_space, action_space, module=POLICY, **arguments)
 
 
 def set_stream(algorithm: Any, iteration: int) -> list[int]:

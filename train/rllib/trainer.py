@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from lupai.agents.base import Agent
 from lupai.agents.checkpoint import CheckpointAgent
@@ -17,35 +17,13 @@ from lupai.train.league.coach import League
 from lupai.train.league.frozen import pack
 from lupai.train.rllib.export import export_agent, live_agent
 from lupai.train.rllib.mapping import POLICY
+from lupai.train.rllib.metrics import metrics
 from lupai.train.rllib.setup import algorithm_config, count_as_lost, set_shaping, set_stream
 from lupai.train.rllib.teacher import set_teacher
+from lupai.train.rllib.windows import Windows
 from lupai.train.run_folder import Progress, TrainingError
 
-__all__ = ["RLlibTrainer", "metrics", "train_once"]
-
-# Our name of each of the learner's metrics; those that are not here keep theirs behind `loss/`.
-LEARNED: Final = {
-    "policy_loss": "loss/policy",
-    "imitation_log_loss": "loss/imitation",
-    "vf_loss": "loss/value",
-    "vf_explained_var": "loss/value_explained",
-    "gradients_default_optimizer_global_norm": "loss/gradient_norm",
-    "role_log_loss": "role/log_loss",
-    "role_check_log_loss": "role/check_log_loss",
-    "role_grounded_log_loss": "role/grounded_log_loss",
-    "role_value_explained": "value_explained",  # by role
-    "role_entropy": "entropy",  # by role
-}
-# RLlib's bookkeeping, and what says nothing here.
-UNSAID: Final = frozenset(
-    {
-        "vf_loss_unclipped", "total_loss", "mean_kl_loss", "curr_kl_coeff", "curr_entropy_coeff",
-        "weights_seq_no", "num_trainable_parameters", "num_non_trainable_parameters",
-        "diff_num_grad_updates_vs_sampler_policy", "num_module_steps_trained",
-        "num_module_steps_trained_lifetime", "num_module_steps_trained_throughput",
-        "num_module_steps_trained_lifetime_throughput", "module_train_batch_size_mean",
-    }
-)  # fmt: skip
+__all__ = ["RLlibTrainer", "train_once"]
 
 
 class RLlibTrainer:
@@ -73,6 +51,7 @@ class RLlibTrainer:
         self._coach = coach
         self._teacher = None if teacher is None else pack(teacher)
         self._imitates, self._session = False, 0  # iterations of this session
+        self._windows = Windows()
         self.algorithm = algorithm_config(config, progress.iteration, cluster).build_algo()
         self.algorithm.tell_runners = self._tell
 
@@ -85,7 +64,7 @@ class RLlibTrainer:
         if self._session:
             count_as_lost(self.algorithm, fresh)
         self._session += 1
-        row = metrics(train_once(self.algorithm))
+        row = metrics(train_once(self.algorithm), self._windows)
         restarts = row.get("cluster/restarts", 0)
         if self._cluster and restarts > self._config.workers.restarts:
             raise TrainingError(
@@ -122,10 +101,11 @@ class RLlibTrainer:
         return live_agent(self.algorithm, self._config)
 
     def parts(self) -> Mapping[str, Saved]:
-        """The agent's folder, and RLlib's own state."""
+        """The agent's folder, RLlib's own state, the windows of the metrics, and the league."""
         parts: dict[str, Saved] = {
             "agent": _AgentPart(self, self._config, self._progress),
             "rllib": _State(self),
+            "windows": self._windows,
         }
         return parts if self._coach is None else parts | {"league": self._coach}
 
@@ -190,51 +170,3 @@ def train_once(algorithm: Any) -> dict[str, Any]:
             f"with a smaller ppo.lr"
         )
     return result
-
-
-def metrics(result: dict[str, Any]) -> dict[str, float]:
-    """Flat metrics of RLlib's result, under our names."""
-    played, learned = result["env_runners"], result["learners"][POLICY]
-    timers = result.get("timers", {})
-    sampling, learning = (
-        timers.get(name) for name in ("env_runner_sampling_timer", "learner_update_timer")
-    )
-    row: dict[str, Any] = {
-        "steps": int(played["num_env_steps_sampled"]),
-        "hands": count(played.get("num_episodes")),
-        "time/sampling_mean": sampling,
-        "time/learning_mean": learning,
-        "play/decisions_per_hand": played.get("decisions_per_hand"),
-        "play/solo_share": played.get("solo_share"),
-        "play/illegal_actions": played.get("illegal_actions"),
-    }
-    whole = timers.get("training_step") or timers.get("training_iteration")
-    if sampling and learning and whole:
-        row["time/sampling_share"] = sampling / whole
-        row["time/learning_share"] = learning / whole
-        if busy := played.get("sampling_seconds"):
-            row["time/inference_share"] = sampling / whole * played["inference_seconds"] / busy
-    for role, score in sorted(played.get("role_score", {}).items()):
-        row[f"score/{role}"] = score
-    for key, value in sorted(learned.items()):
-        if key not in UNSAID:
-            row |= dict(flat(LEARNED.get(key, f"loss/{key}"), value))
-    faults = result.get("fault_tolerance", {})
-    if faults.get("num_healthy_workers"):
-        row["cluster/runners"] = faults["num_healthy_workers"]
-        row["cluster/restarts"] = faults.get("num_remote_worker_restarts", 0)
-    return {k: v for k, v in row.items() if v is not None and v == v}
-
-
-def flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
-    """Numbers of a value that may be a dict of dicts, with their paths as names."""
-    if isinstance(value, dict):
-        for key, inner in sorted(value.items()):
-            yield from flat(f"{name}/{key}", inner)
-    elif isinstance(value, int | float):
-        yield name, value
-
-
-def count(value: Any) -> int:
-    """RLlib's own runner sums to NaN where some runner finished no game."""
-    return 0 if value is None or value != value else int(value)

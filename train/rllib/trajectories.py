@@ -77,6 +77,18 @@ class Trajectories:
         out[self.lasts()] = np.where(goes_on, values[self.following], ends)
         return out
 
+    def draw(
+        self, some: npt.NDArray[np.bool_], generator: np.random.Generator
+    ) -> npt.NDArray[np.bool_]:
+        """``[N] bool`` one decision, drawn at random, of each trajectory that has any of
+        ``some [N] bool``."""
+        sizes = np.diff(self.offsets)
+        keys = np.where(some, generator.random(len(self)), -1.0)
+        last = np.lexsort((keys, np.repeat(np.arange(len(sizes)), sizes)))[self.lasts()]
+        drawn = np.zeros(len(self), np.bool_)
+        drawn[last] = some[last]
+        return drawn
+
     def __getitem__(self, part: slice) -> Trajectories:
         return self.slice(part)
 
