@@ -20,10 +20,10 @@ from lupai.train.config import ConfigError
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.runner import BatchEnvRunner
 from lupai.train.rllib.setup import algorithm_config, learning_rate
-from lupai.train.rllib.tables import Tables
-from lupai.train.rllib.teacher import TAUGHT, Teacher, set_teacher
 from lupai.train.rllib.trainer import train_once
 from lupai.train.run_folder import TrainingError
+from lupai.train.sampling.tables import Tables
+from lupai.train.sampling.teacher import TAUGHT, Teacher, set_teacher
 from lupai.train.trainer import resume, run
 from tests.train.conftest import tiny
 

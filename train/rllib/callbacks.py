@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ray.rllib.callbacks.callbacks import RLlibCallback
 
-from lupai.train.rllib.tables import ROLES
+from lupai.train.sampling.tables import ROLES
 
 WINDOW: Final = 500  # hands of one iteration, at most, over which the means below run
 

@@ -16,8 +16,8 @@ from lupai.train.league.coach import League
 from lupai.train.rllib.export import export_agent, live_agent
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.setup import algorithm_config, set_shaping
-from lupai.train.rllib.teacher import set_teacher
 from lupai.train.run_folder import Progress, TrainingError
+from lupai.train.sampling.teacher import set_teacher
 
 __all__ = ["RLlibTrainer", "metrics", "train_once"]
 

@@ -18,7 +18,7 @@ from lupai.agents.base import Agent, ask
 from lupai.agents.streams import agent_seed, table_lanes
 from lupai.train.config import TrainConfig
 from lupai.train.league.coach import load_opponent
-from lupai.train.rllib.tables import Tables
+from lupai.train.sampling.tables import Tables
 
 __all__ = ["TAUGHT", "Teacher", "set_teacher"]
 
