@@ -43,6 +43,7 @@ KEPT: Final = (
     "network",
     "selfplay.policies",
     "algorithm",
+    "dmc.baseline",
 )  # what a resumed run cannot change
 _PACKAGES: Final = ("torch", "ray", "numpy", "tensorboard")
 
@@ -203,7 +204,7 @@ def _write_card(path: Path, config: TrainConfig, progress: Progress) -> None:
         "host": socket.gethostname(),
         "machine": f"{platform.machine()}, {os.cpu_count()} CPUs, {platform.system()}",
         "seed": config.seed,
-        # Deals, weights and exploration are keyed by these, see lupai.train.rllib.setup.
+        # Deals, weights and exploration are keyed by these, see the trainer.
         "streams": [config.seed, progress.iteration],
         "versions": versions(),
     }

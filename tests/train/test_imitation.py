@@ -34,14 +34,13 @@ def rows(folder):
     return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
 
 
-class Group:
-    """As much of RLlib's group of runners as is needed."""
+class Samplers:
+    """As much of a trainer as is needed."""
 
     def __init__(self, *runners):
         self.runners = runners
-        self.env_runner_group = self
 
-    def foreach_env_runner(self, function):
+    def each_sampler(self, function):
         return [function(runner) for runner in self.runners]
 
 
@@ -66,7 +65,7 @@ def test_decisions_say_who_made_them(ray_session):
         runner = BatchEnvRunner(config=built.config, worker_index=0)
         made = []
         for steps in (0, 400, 800):
-            set_teacher(Group(runner), config, steps)
+            set_teacher(Samplers(runner), config, steps)
             assert (runner.teacher is None) == (steps >= 600)
             made.append(runner.sample(num_timesteps=400)[0])
         for data in made[:2]:

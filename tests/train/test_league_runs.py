@@ -68,12 +68,12 @@ def test_only_the_learners_decisions_are_learned_and_paid_their_final_scores(ray
     runner = BatchEnvRunner(config=settings, worker_index=0)
     seats, ended = {}, {}
 
-    class Group:
-        def foreach_env_runner(self, function):
+    class Trainer:
+        def each_sampler(self, function):
             return [function(runner)]
 
     league = League(config, Path("nowhere"), None)
-    _send(Group(), league._next_plan(5), league._packed)
+    _send(Trainer(), league._next_plan(5), league._packed)
     close = runner._close
 
     def watched(end):
@@ -135,25 +135,21 @@ def test_a_resumed_league_is_the_same_to_the_last_bit(moved):
     one, two = (League(config, moved, stored(moved).parents[1]) for _ in range(2))
     assert one.dump() == stored(moved).read_text()
 
-    class Group:
+    class Trainer:
         plans = ()
 
-        def foreach_env_runner(self, function):
+        def each_sampler(self, function):
             if "plan" in function.keywords:
                 self.plans = (*self.plans, function.keywords["plan"])
             return [[]]
 
-    class Algorithm:
-        def __init__(self):
-            self.env_runner_group = Group()
-
-    first, second = Algorithm(), Algorithm()
+    first, second = Trainer(), Trainer()
     one.before(first)
     two.before(second)
-    assert first.env_runner_group.plans == second.env_runner_group.plans
-    fresh = Algorithm()
+    assert first.plans == second.plans
+    fresh = Trainer()
     League(config, moved, None).before(fresh)
-    assert fresh.env_runner_group.plans[0].word != first.env_runner_group.plans[0].word
+    assert fresh.plans[0].word != first.plans[0].word
 
 
 def test_a_league_goes_on_and_its_first_snapshot_stays(moved):

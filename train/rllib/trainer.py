@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from lupai.agents.checkpoint import CheckpointAgent
+from lupai.envs.baohuang.engine import Engine
 from lupai.train.checkpoints import Saved
 from lupai.train.config import TrainConfig
+from lupai.train.export import AgentPart, agent_of, write_agent
 from lupai.train.league.coach import League
-from lupai.train.rllib.export import export_agent, live_agent
+from lupai.train.rllib.export import live_policy
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.setup import algorithm_config, set_shaping
 from lupai.train.run_folder import Progress, TrainingError
@@ -72,9 +74,9 @@ class RLlibTrainer:
     def train(self) -> dict[str, float]:
         """One iteration; see :class:`~lupai.train.loop.Trainer`."""
         set_shaping(self.algorithm, self._config, self._progress.steps)
-        set_teacher(self.algorithm, self._config, self._progress.steps)
+        set_teacher(self, self._config, self._progress.steps)
         if self._coach is not None:
-            self._coach.before(self.algorithm)
+            self._coach.before(self)
         result = train_once(self.algorithm)
         row = metrics(result)
         if self._coach is not None:
@@ -85,7 +87,7 @@ class RLlibTrainer:
                 hands=self._progress.hands + int(row["hands"]),
             )
             imitates = self._progress.steps < self._config.imitation.steps
-            row |= self._coach.after(self.algorithm, done, imitates)
+            row |= self._coach.after(self, done, imitates)
         restarts = row.get("cluster/restarts", 0)
         if self._cluster and restarts > self._config.workers.restarts:
             raise TrainingError(
@@ -95,14 +97,26 @@ class RLlibTrainer:
             )
         return row
 
+    def each_sampler(self, function: Callable[[Any], Any]) -> list[Any]:
+        """See :class:`~lupai.train.league.coach.Learner`."""
+        results: list[Any] = self.algorithm.env_runner_group.foreach_env_runner(function)
+        return results
+
+    def write_agent(self, folder: Path, progress: Progress) -> None:
+        """See :class:`~lupai.train.league.coach.Learner`."""
+        engine = Engine(self._config.rules_string)
+        policy = live_policy(self.algorithm, self._config, engine)
+        write_agent(policy, self._config, engine, folder, progress)
+
     def agent(self) -> CheckpointAgent:
         """The policy as it is now."""
-        return live_agent(self.algorithm, self._config)
+        engine = Engine(self._config.rules_string)
+        return agent_of(live_policy(self.algorithm, self._config, engine), self._config, engine)
 
     def parts(self) -> Mapping[str, Saved]:
         """The agent's folder, and RLlib's own state."""
         parts: dict[str, Saved] = {
-            "agent": _AgentPart(self, self._config, self._progress),
+            "agent": AgentPart(self, self._progress),
             "rllib": _State(self),
         }
         return parts if self._coach is None else parts | {"league": self._coach}
@@ -125,19 +139,6 @@ class _State:
         if not folder.is_dir():
             raise FileNotFoundError("the folder is missing")
         self._trainer.algorithm.restore_from_path(str(folder.resolve()))
-
-
-class _AgentPart:
-    """The agent folder; written for players, never read back."""
-
-    def __init__(self, trainer: RLlibTrainer, config: TrainConfig, progress: Progress) -> None:
-        self._trainer, self._config, self._progress = trainer, config, progress
-
-    def save(self, folder: Path) -> None:
-        export_agent(self._trainer.algorithm, self._config, folder, self._progress)
-
-    def restore(self, state: Mapping[str, Any], folder: Path) -> None:
-        pass
 
 
 def train_once(algorithm: Any) -> dict[str, Any]:

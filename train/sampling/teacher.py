@@ -1,8 +1,8 @@
-"""The first part of a run: the policy learns the moves of an agent that is there already.
+"""The first part of a run: the sampler's seats are played by an agent that is there already.
 
-While it lasts the sampler's seats are played by that agent, and the learner raises the likelihood
-of its moves instead of PPO's surrogate. Critic and role head learn from the same hands, so that PPO
-begins with a value network that knows the game. The column :data:`TAUGHT` says of each decision how
+PPO raises the likelihood of its moves meanwhile, instead of its surrogate; critic and role head
+learn from the same hands, so that PPO begins with a value network that knows the game. Deep Monte
+Carlo learns what its moves are worth. The column :data:`TAUGHT` says of each decision how
 it came about: hands that run when the imitation ends are of both kinds.
 """
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from lupai.agents.base import Agent, ask
 from lupai.agents.streams import agent_seed, table_lanes
 from lupai.train.config import TrainConfig
-from lupai.train.league.coach import load_opponent
+from lupai.train.league.coach import Learner, load_opponent
 from lupai.train.sampling.tables import Tables
 
 __all__ = ["TAUGHT", "Teacher", "set_teacher"]
@@ -44,17 +44,17 @@ class Teacher:
         return ask(self.agent, tables.views(), lanes).astype(np.int64)
 
 
-def set_teacher(algorithm: Any, config: TrainConfig, steps: int) -> None:
-    """Tell all runners whether the agent still plays after ``steps`` decisions of the run."""
+def set_teacher(learner: Learner, config: TrainConfig, steps: int) -> None:
+    """Tell all samplers whether the agent still plays after ``steps`` decisions of the run."""
     section = config.imitation
     if section.steps:
         name = section.agent if steps < section.steps else None
-        algorithm.env_runner_group.foreach_env_runner(partial(_set, name=name, seed=config.seed))
+        rules, seed = config.rules_string, config.seed
+        learner.each_sampler(partial(_set, name=name, rules=rules, seed=seed))
 
 
-def _set(runner: Any, name: str | None, seed: int) -> None:
+def _set(sampler: Any, name: str | None, rules: str, seed: int) -> None:
     if name is None:
-        runner.teacher = None
-    elif runner.teacher is None:
-        rules = runner.config.env_config["rules"]
-        runner.teacher = Teacher(name, rules, seed, runner.worker_index or 0)
+        sampler.teacher = None
+    elif sampler.teacher is None:
+        sampler.teacher = Teacher(name, rules, seed, sampler.worker_index or 0)
