@@ -147,6 +147,13 @@ class ImitationSection(Section):
         le=100,
         description="of dmc: weight of the log loss of its moves, beside what they are worth",
     )
+    keep: float = Field(
+        0.0,
+        ge=0,
+        le=100,
+        description="of dmc: the same after imitation.steps, where the agent is only asked; 0: it "
+        "is not",
+    )
 
 
 class WorkersSection(Section):
@@ -295,9 +302,10 @@ class TrainConfig(Section):
     @model_validator(mode="after")
     def _algorithm_fits(self) -> TrainConfig:
         if self.algorithm == "ppo":
-            if self.imitation.log_loss:
+            if self.imitation.log_loss or self.imitation.keep:
                 raise ValueError(
-                    "imitation.log_loss is of algorithm dmc; ppo learns by the log loss alone"
+                    "imitation.log_loss and imitation.keep are of algorithm dmc; ppo learns by the "
+                    "log loss alone, and then from rewards alone"
                 )
             return self
         for wrong, text in (

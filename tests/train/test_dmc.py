@@ -15,14 +15,14 @@ from lupai.train.config import ConfigError, load_config
 from lupai.train.dmc import sampler as sampling
 from lupai.train.dmc.decisions import SCORE, Waiting
 from lupai.train.dmc.learner import Learner, values_of
-from lupai.train.dmc.sampler import ACTION, LEGAL, OBSERVATION, Sampler
+from lupai.train.dmc.sampler import ACTION, ADVICE, LEGAL, OBSERVATION, Sampler
 from lupai.train.dmc.schedule import epsilon, learning_rate
 from lupai.train.dmc.tally import Tally
 from lupai.train.export import agent_of
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
 from lupai.train.run_folder import TrainingError
 from lupai.train.sampling.tables import ROLES, Finished
-from lupai.train.sampling.teacher import TAUGHT, Teacher
+from lupai.train.sampling.teacher import Teacher
 from tests.arena.players import SMALL
 from tests.train.conftest import tiny
 
@@ -68,7 +68,8 @@ def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies):
     data = {name: column[:40] for name, column in data.items()}
     data[SCORE] = np.linspace(-40, 40, 40).astype(np.float32)
     learner, plain = Learner(config), Learner(config)
-    got = learner.learn(data, 0.01, np.random.default_rng(0))
+    data[ADVICE][3] = -1  # the agent was not asked there
+    got = learner.learn(data, 0.01, np.random.default_rng(0), 0.5)
 
     total, value_loss, guesses, copies = 0.0, 0.0, [], []
     for i in range(40):
@@ -94,8 +95,8 @@ def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies):
             which = plain.policy.which(observation)
             logits = plain.role_head(plain.policy.embed(observation), which)
             guesses.append(-logits.log_softmax(1)[0, label])
-        if data[TAUGHT][i]:
-            place = (ids == int(data[ACTION][i])).nonzero().item()
+        if i != 3:
+            place = (ids == int(data[ADVICE][i])).nonzero().item()
             copies.append(-(outputs / 0.1).log_softmax(0)[place])
     assert got["dmc/loss"] == pytest.approx(total.item(), rel=1e-4)
     copied = sum(copies) / len(copies)
@@ -253,21 +254,27 @@ def test_hidden_columns_are_made_only_where_they_are_learned_from():
     assert set(data) == {OBSERVATION, ACTION, "seat", SCORE}
 
 
-def test_moves_of_the_teacher_are_marked_and_random_ones_are_not():
-    config = dmc(imitation={"steps": 100, "agent": "greedy", "log_loss": 1.0})
-    sampler = ready(config, share=0.3)
+def test_an_agents_moves_are_learned_where_it_plays_and_where_it_is_asked():
+    section = {"steps": 100, "agent": "greedy", "log_loss": 1.0}
+    sampler = ready(dmc(imitation=section), share=0.3)
     before, _ = sampler.sample(300)
     assert LEGAL not in before
     sampler.teacher = Teacher("greedy", SMALL, 0)
-    data, tally = sampler.sample(1000)
-    assert LEGAL in data
-    last = data[TAUGHT][-300:]
-    assert 0.6 < last.mean() < 0.8
-    assert tally.greedy / tally.made >= last.mean() - 0.05
+    data, _ = sampler.sample(1000)
+    assert (data[ADVICE][:20] == -1).any()  # those that waited
+    asked = data[ADVICE] >= 0
+    followed = (data[ADVICE] == data[ACTION])[asked].mean()
+    assert 0.7 <= followed < 0.95  # random moves are sometimes its own
     sampler.teacher = None
     after, _ = sampler.sample(300)
     assert LEGAL not in after
-    assert TAUGHT not in after
+    assert ADVICE not in after
+
+    sampler = ready(dmc(imitation=section | {"keep": 0.5}), share=0.0)
+    data, tally = sampler.sample(600)
+    assert tally.greedy == tally.made  # the network plays
+    assert (data[ADVICE] >= 0).all()
+    assert 0 < (data[ADVICE] == data[ACTION]).mean() < 1
 
 
 # --- bookkeeping ----------------------------------------------------------------------------------
@@ -331,7 +338,7 @@ def test_exploration_and_learning_rate_fall_in_straight_lines():
         (["reward.kind=potential"], r"algorithm dmc needs reward\.kind score, not potential"),
         (["workers.sampler=rllib"], r"algorithm dmc needs workers\.sampler batch, not rllib"),
         (["learners.num=1"], r"algorithm dmc learns in the trainer"),
-        (["algorithm=ppo", "imitation.log_loss=1"], r"imitation\.log_loss is of algorithm dmc"),
+        (["algorithm=ppo", "imitation.log_loss=1"], r"imitation\.keep are of algorithm dmc"),
         (["algorithm=dqn"], r"algorithm = 'dqn' is not allowed; allowed: 'ppo' or 'dmc'"),
     ],
 )

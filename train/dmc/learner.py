@@ -28,13 +28,12 @@ from lupai.agents.policies import build_policy, policy_names
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.config import TrainConfig
 from lupai.train.dmc.decisions import SCORE, Columns
-from lupai.train.dmc.sampler import ACTION, LEGAL, OBSERVATION
+from lupai.train.dmc.sampler import ACTION, ADVICE, LEGAL, OBSERVATION
 from lupai.train.export import network_config
 from lupai.train.learning.heads import PerfectValueNetwork, RoleHead
 from lupai.train.learning.role_stats import RoleStats
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
 from lupai.train.run_folder import TrainingError
-from lupai.train.sampling.teacher import TAUGHT
 
 __all__ = ["Learner", "values_of"]
 
@@ -90,12 +89,15 @@ class Learner:
                 parts.append(self._baseline({k: _tensor(v[rows]) for k, v in columns.items()}))
         return torch.cat(parts)
 
-    def learn(self, columns: Columns, lr: float, rng: np.random.Generator) -> dict[str, float]:
+    def learn(
+        self, columns: Columns, lr: float, rng: np.random.Generator, advice: float = 0.0
+    ) -> dict[str, float]:
         """Pass over the decisions of whole hands.
 
         Args:
             columns: ``[N, ...]`` of :meth:`lupai.train.dmc.sampler.Sampler.sample`.
             lr: learning rate. rng: shuffles them.
+            advice: weight of the log loss of the moves in the column ADVICE.
 
         Returns:
             Metrics: means over all minibatches.
@@ -122,7 +124,7 @@ class Learner:
                 index = torch.from_numpy(rows)
                 target = rewards[index]
                 loss, values, row = self._losses(
-                    batch, target, None if expected is None else expected[index]
+                    batch, target, None if expected is None else expected[index], advice
                 )
                 if epoch == 0 and expected is None:
                     every = torch.ones(len(rows), dtype=torch.bool)
@@ -159,10 +161,10 @@ class Learner:
         return out
 
     def _losses(
-        self, batch: Mapping[str, Tensor], target: Tensor, expected: Tensor | None
+        self, batch: Mapping[str, Tensor], target: Tensor, expected: Tensor | None, advice: float
     ) -> tuple[Tensor, Tensor, dict[str, float]]:
         """``(loss, values [N], metrics)`` of a minibatch with rewards ``target [N]``."""
-        section, weights = self.config.dmc, self.config
+        section = self.config.dmc
         observation, actions = batch[OBSERVATION], batch[ACTION].to(torch.int64)
         embedding = self.policy.embed(observation)
         values = self.policy.score(embedding, observation, torch.arange(len(actions)), actions)
@@ -180,16 +182,17 @@ class Learner:
                 logits = self.role_head(embedding, self.policy.which(observation))[known]
                 guess = functional.cross_entropy(logits, labels[known])
                 row["role/log_loss"] = float(guess.detach())
-                loss = loss + weights.network.role_head * guess
-        if LEGAL in batch:
-            taught = batch[TAUGHT].nonzero().squeeze(1)
-            if len(taught):
-                rows, ids = unpack_legal(batch[LEGAL][taught])
-                scores = self.policy.score(embedding[taught], observation[taught], rows, ids)
-                log_probs = segment_log_softmax(scores / section.temperature, rows, len(taught))
-                copied = -segment_chosen(log_probs, rows, ids, actions[taught]).mean()
+                loss = loss + self.config.network.role_head * guess
+        if advice and ADVICE in batch:
+            asked = (batch[ADVICE] >= 0).nonzero().squeeze(1)
+            if len(asked):
+                rows, ids = unpack_legal(batch[LEGAL][asked])
+                scores = self.policy.score(embedding[asked], observation[asked], rows, ids)
+                log_probs = segment_log_softmax(scores / section.temperature, rows, len(asked))
+                advised = batch[ADVICE][asked].to(torch.int64)
+                copied = -segment_chosen(log_probs, rows, ids, advised).mean()
                 row["loss/imitation"] = float(copied.detach())
-                loss = loss + weights.imitation.log_loss * copied
+                loss = loss + advice * copied
         return loss, values.detach(), row
 
 

@@ -21,13 +21,14 @@ from lupai.train.league.coach import seating
 from lupai.train.league.lineups import Lineups
 from lupai.train.privileged import PRIVILEGED, privileged_rows
 from lupai.train.sampling.tables import Finished, Tables
-from lupai.train.sampling.teacher import TAUGHT, Teacher
+from lupai.train.sampling.teacher import Teacher
 
-__all__ = ["ACTION", "LEGAL", "OBSERVATION", "Sampler", "Weights", "needs_privileged"]
+__all__ = ["ACTION", "ADVICE", "LEGAL", "OBSERVATION", "Sampler", "Weights", "needs_privileged"]
 
 OBSERVATION: Final = "observation"
 ACTION: Final = "action"
-LEGAL: Final = "legal"  # as bits; while a teacher's moves are learned only
+LEGAL: Final = "legal"  # as bits; where moves of an agent are learned
+ADVICE: Final = "advice"  # what that agent plays there; -1: it was not asked
 EXPLORATION_KEY: Final = 0x646D63  # stream of the draws of random moves
 
 Weights = Mapping[str, npt.NDArray[Any]]
@@ -51,6 +52,7 @@ class Sampler:
         worker_index: its number.
         lineups: opponents at the tables; None: there are none.
         teacher: who plays in the network's place; None: it plays itself.
+        adviser: who is asked beside the network what it would play; None: nobody.
         epsilon: share of decisions that are made at random.
     """
 
@@ -61,6 +63,7 @@ class Sampler:
         seats = seating(config)
         self.lineups = None if seats is None else Lineups(count, worker, seats, config.seed)
         self.teacher: Teacher | None = None
+        self.adviser: Teacher | None = None
         self.epsilon = config.dmc.epsilon
         key = [config.seed, iteration, worker]
         self._rng = np.random.Generator(
@@ -98,11 +101,14 @@ class Sampler:
 
         Returns:
             Columns ``[N, ...]`` of these hands' decisions: OBSERVATION ``[N, D] int8``, ACTION,
-            ``seat``, SCORE in points; TAUGHT and LEGAL ``[N, W] uint8`` where a teacher's moves
-            are learned, PRIVILEGED where it is wanted. And what was counted.
+            ``seat``, SCORE in points; ADVICE and LEGAL ``[N, W] uint8`` where an agent's moves are
+            learned, PRIVILEGED where it is wanted. And what was counted.
         """
         begin, tally, ready = time.perf_counter(), Tally(), 0
-        tables = self.tables
+        tables, section = self.tables, self.config.imitation
+        if self.teacher is None and self.adviser is None and section.steps and section.keep:
+            rules, seed = self.config.rules_string, self.config.seed
+            self.adviser = Teacher(section.agent, rules, seed, self.worker_index)
         self._fit_columns()
         numbers: list[int] = []
         scores: list[npt.NDArray[np.int64]] = []
@@ -128,7 +134,9 @@ class Sampler:
 
     @property
     def _learns_moves(self) -> bool:
-        return self.teacher is not None and self.config.imitation.log_loss > 0
+        if self.teacher is not None:
+            return self.config.imitation.log_loss > 0
+        return self.adviser is not None
 
     def _fit_columns(self) -> None:
         """Waiting decisions get the columns of those that are made from now on."""
@@ -138,9 +146,9 @@ class Sampler:
         if self._learns_moves:
             width = pack_legal(np.zeros(0, int), np.zeros(1, int), ACTIONS.size).shape[1]
             waiting[LEGAL] = np.zeros((len(waiting["seat"]), width), np.uint8)
-            waiting[TAUGHT] = np.zeros(len(waiting["seat"]), np.bool_)
+            waiting[ADVICE] = np.full(len(waiting["seat"]), -1, np.int32)
         else:
-            del waiting[LEGAL], waiting[TAUGHT]
+            del waiting[LEGAL], waiting[ADVICE]
 
     def _decide(self, tables: Tables, tally: Tally) -> npt.NDArray[np.int64]:
         """``[N] int64`` moves at the tables that wait; they are stored."""
@@ -173,9 +181,8 @@ class Sampler:
             waiting = state if len(seats) == len(tables) else state.take(tables.rows)
             columns[PRIVILEGED] = privileged_rows(waiting, seats)
         if self._learns_moves:
-            taught = np.ones(len(moves), np.bool_)
-            taught[wild] = False
-            columns[TAUGHT] = taught
+            advised = best if self.adviser is None else self.adviser.moves(tables)
+            columns[ADVICE] = advised.astype(np.int32)
             columns[LEGAL] = pack_legal(*legal.ids(), ACTIONS.size)
         self._waiting.add(columns)
         return moves

@@ -77,7 +77,9 @@ class DMCTrainer:
         if self.samplers.ahead:
             self._play(steps + made)
         began = time.perf_counter()
-        row = self.learner.learn(columns, learning_rate(self._config, steps), self._rng)
+        section = self._config.imitation
+        advice = section.log_loss if steps < section.steps else section.keep
+        row = self.learner.learn(columns, learning_rate(self._config, steps), self._rng, advice)
         learning = time.perf_counter() - began
         if self.samplers.ahead:
             self._next = self._played()
