@@ -147,6 +147,11 @@ class ImitationSection(Section):
         le=100,
         description="of dmc: weight of the log loss of its moves, beside what they are worth",
     )
+    prior: bool = Field(
+        False,
+        description="of dmc: after imitation.steps what is learned of values is added to the "
+        "outputs that the imitation left",
+    )
     keep: float = Field(
         0.0,
         ge=0,
@@ -302,11 +307,12 @@ class TrainConfig(Section):
     @model_validator(mode="after")
     def _algorithm_fits(self) -> TrainConfig:
         if self.algorithm == "ppo":
-            if self.imitation.log_loss or self.imitation.keep:
-                raise ValueError(
-                    "imitation.log_loss and imitation.keep are of algorithm dmc; ppo learns by the "
-                    "log loss alone, and then from rewards alone"
-                )
+            for key in ("log_loss", "prior", "keep"):
+                if getattr(self.imitation, key):
+                    raise ValueError(
+                        f"imitation.{key} is of algorithm dmc; ppo learns by the log loss alone, "
+                        f"and then from rewards alone"
+                    )
             return self
         for wrong, text in (
             (

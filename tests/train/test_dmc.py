@@ -147,6 +147,29 @@ def test_a_baseline_takes_noise_away_and_leaves_the_order_of_moves():
     assert found["perfect"] < 0.2 * found["none"]
 
 
+def test_values_are_added_to_what_an_imitation_left():
+    config = dmc(
+        "qingdao",
+        dmc={"baseline": "none", "minibatch_size": 64},
+        network={"role_head": 0},
+        workers={"envs_per_runner": 2},
+    )
+    data, _ = ready(config).sample(64)
+    learner = Learner(config)
+    learner.fix_prior()
+    before = {k: v.clone() for k, v in learner.policy.state_dict().items()}
+    data[SCORE][:] = 0  # as was expected
+    learner.learn(data, 0.01, np.random.default_rng(0))
+    assert all(torch.equal(v, before[k]) for k, v in learner.policy.state_dict().items())
+    data[SCORE][:] = 5
+    for _ in range(40):
+        learner.learn(data, 0.003, np.random.default_rng(0))
+    columns = torch.from_numpy(data[OBSERVATION]), torch.from_numpy(data[ACTION]).to(torch.int64)
+    with torch.no_grad():
+        gained = values_of(learner.policy, *columns) - values_of(learner.prior, *columns)
+    assert gained.mean().item() == pytest.approx(0.5, abs=0.1)
+
+
 def test_a_loss_that_is_no_number_stops_the_run():
     config = dmc()
     data, _ = ready(config).sample(100)
@@ -338,7 +361,7 @@ def test_exploration_and_learning_rate_fall_in_straight_lines():
         (["reward.kind=potential"], r"algorithm dmc needs reward\.kind score, not potential"),
         (["workers.sampler=rllib"], r"algorithm dmc needs workers\.sampler batch, not rllib"),
         (["learners.num=1"], r"algorithm dmc learns in the trainer"),
-        (["algorithm=ppo", "imitation.log_loss=1"], r"imitation\.keep are of algorithm dmc"),
+        (["algorithm=ppo", "imitation.log_loss=1"], r"imitation\.log_loss is of algorithm dmc"),
         (["algorithm=dqn"], r"algorithm = 'dqn' is not allowed; allowed: 'ppo' or 'dmc'"),
     ],
 )

@@ -92,8 +92,9 @@ def test_a_run_leaves_what_every_run_leaves(tmp_path):
         {},
         {"dmc": {"baseline": "none", "epochs": 2}, "selfplay": {"policies": "role"}},
         {"imitation": {"steps": 900, "agent": "greedy", "log_loss": 0.5, "keep": 0.1}},
+        {"imitation": {"steps": 200, "agent": "greedy", "log_loss": 0.5, "prior": True}},
     ],
-    ids=["plain", "by role", "teacher"],
+    ids=["plain", "by role", "teacher", "prior"],
 )
 def test_two_and_two_iterations_are_four_to_the_last_bit(tmp_path, monkeypatch, sections):
     config = {**sections, "workers": {"envs_per_runner": 6}}

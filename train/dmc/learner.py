@@ -7,6 +7,7 @@ seat's moves stays as it is, since what it cannot see does not depend on which m
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping
 from typing import Any, Final
@@ -24,7 +25,7 @@ from lupai.agents.network import (
     segment_log_softmax,
     unpack_legal,
 )
-from lupai.agents.policies import build_policy, policy_names
+from lupai.agents.policies import Policy, build_policy, policy_names
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.config import TrainConfig
 from lupai.train.dmc.decisions import SCORE, Columns
@@ -55,6 +56,7 @@ class Learner:
     Attributes:
         policy: scores moves. baseline: the value network; None: there is none.
         role_head: guesses who is guard from the policy's state vector; None: there is none.
+        prior: what an imitation left, to which values are added; None: there is none (yet).
         networks: all of them, by name.
     """
 
@@ -76,7 +78,12 @@ class Learner:
         found = {"policy": self.policy, "baseline": self.baseline, "role_head": self.role_head}
         self.networks: dict[str, nn.Module] = {k: v for k, v in found.items() if v is not None}
         parameters = [p for network in self.networks.values() for p in network.parameters()]
+        self.prior: Policy | None = None
         self.optimiser = torch.optim.Adam(parameters, lr=config.dmc.lr)
+
+    def fix_prior(self) -> None:
+        """Keep the policy as it is now as the prior."""
+        self.prior = copy.deepcopy(self.policy).requires_grad_(False)
 
     def expected(self, columns: Columns) -> Tensor | None:
         """What the baseline expects, ``[N] float32`` in reward; None: there is no baseline."""
@@ -169,7 +176,11 @@ class Learner:
         embedding = self.policy.embed(observation)
         values = self.policy.score(embedding, observation, torch.arange(len(actions)), actions)
         distance = functional.huber_loss if section.loss == "huber" else functional.mse_loss
-        loss = distance(values, target if expected is None else target - expected)
+        goal = target if expected is None else target - expected
+        if self.prior is not None:
+            with torch.no_grad():
+                goal = goal + values_of(self.prior, observation, actions)
+        loss = distance(values, goal)
         row = {"dmc/loss": float(loss.detach())}
         if expected is not None:
             value_loss = (self._baseline(batch) - target).square().mean()

@@ -78,6 +78,8 @@ class DMCTrainer:
             self._play(steps + made)
         began = time.perf_counter()
         section = self._config.imitation
+        if section.prior and 0 < section.steps <= steps and self.learner.prior is None:
+            self.learner.fix_prior()
         advice = section.log_loss if steps < section.steps else section.keep
         row = self.learner.learn(columns, learning_rate(self._config, steps), self._rng, advice)
         learning = time.perf_counter() - began
@@ -161,6 +163,8 @@ class DMCTrainer:
         """Networks, optimiser, random states and, of one sampler in this process, its games."""
         learner = self.learner
         state = {name: network.state_dict() for name, network in learner.networks.items()}
+        if learner.prior is not None:
+            state["prior"] = learner.prior.state_dict()
         torch.save(state | {"optimiser": learner.optimiser.state_dict()}, folder / NETWORKS_FILE)
         values: dict[str, Any] = {"shuffle": self._rng.bit_generator.state}
         if isinstance(self.samplers, Here) and self._coach is None:
@@ -174,6 +178,10 @@ class DMCTrainer:
         stored = torch.load(folder / NETWORKS_FILE, map_location="cpu", weights_only=True)
         for name, network in self.learner.networks.items():
             network.load_state_dict(stored[name])
+        if "prior" in stored:
+            self.learner.fix_prior()
+            assert self.learner.prior is not None
+            self.learner.prior.load_state_dict(stored["prior"])
         self.learner.optimiser.load_state_dict(stored["optimiser"])
         self._rng.bit_generator.state = state["shuffle"]
         if "games" in state and isinstance(self.samplers, Here) and self._coach is None:
