@@ -147,17 +147,18 @@ class ImitationSection(Section):
         le=100,
         description="of dmc: weight of the log loss of its moves, beside what they are worth",
     )
-    prior: bool = Field(
-        False,
-        description="of dmc: after imitation.steps what is learned of values is added to the "
-        "outputs that the imitation left",
-    )
     keep: float = Field(
         0.0,
         ge=0,
         le=100,
         description="of dmc: the same after imitation.steps, where the agent is only asked; 0: it "
         "is not",
+    )
+    prior: int = Field(
+        0,
+        ge=0,
+        description="of dmc: after imitation.steps values are added to the outputs as they are "
+        "then, and anew every so many decisions; 0: to nothing",
     )
 
 
@@ -322,6 +323,11 @@ class TrainConfig(Section):
             (
                 self.workers.sampler != "batch",
                 f"needs workers.sampler batch, not {self.workers.sampler}, which is RLlib's own",
+            ),
+            (
+                not self.imitation.steps
+                and (self.imitation.log_loss or self.imitation.keep or self.imitation.prior),
+                "begins by no imitation: imitation.log_loss, keep and prior need imitation.steps",
             ),
             (
                 self.learners.num > 0 or self.learners.gpus > 0,

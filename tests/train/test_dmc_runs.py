@@ -92,7 +92,7 @@ def test_a_run_leaves_what_every_run_leaves(tmp_path):
         {},
         {"dmc": {"baseline": "none", "epochs": 2}, "selfplay": {"policies": "role"}},
         {"imitation": {"steps": 900, "agent": "greedy", "log_loss": 0.5, "keep": 0.1}},
-        {"imitation": {"steps": 200, "agent": "greedy", "log_loss": 0.5, "prior": True}},
+        {"imitation": {"steps": 200, "agent": "greedy", "log_loss": 0.5, "prior": 700}},
     ],
     ids=["plain", "by role", "teacher", "prior"],
 )

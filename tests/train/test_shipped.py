@@ -23,7 +23,8 @@ SHIPPED = sorted(
 )
 SMALL = (
     "network.hidden=[16]", "network.move_hidden=8", "network.value_hidden=[8]",
-    "network.history_units=4", "ppo.batch_size=256", "ppo.minibatch_size=128", "ppo.epochs=1",
+    "network.history_units=4", "dmc.batch_size=256", "dmc.minibatch_size=128",
+    "ppo.batch_size=256", "ppo.minibatch_size=128", "ppo.epochs=1",
     "workers.runners=0", "workers.envs_per_runner=8", "selfplay.every=1", "exploit.every=1",
     "exploit.deals=2", "exploit.confirm_deals=2", "watch.every=2", "watch.deals=2",
     "watch.anchors=[greedy]", "stop.minutes=null", "stop.steps=512",
@@ -40,7 +41,7 @@ def test_each_preset_has_a_recipe_of_minutes_and_one_of_hours(preset):
     assert full.selfplay.mode == "league"
     assert set(full.selfplay.anchors) == {"random", "greedy", "tactical"}
     assert full.ppo.lr_end < full.ppo.lr
-    assert full.ppo.lr_steps == full.stop.steps
+    assert full.ppo.lr_steps == full.stop.steps - full.imitation.steps
     assert full.reward.anneal_steps < full.stop.steps
     assert 128 <= full.workers.envs_per_runner <= 256
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 from lupai.envs.errors import LupaiError
@@ -57,6 +58,17 @@ def need_extra(algorithm: str = "ppo") -> None:
         raise LupaiError(f'training needs {", ".join(missing)}: pip install "lupai[train]"')
 
 
+def _algorithm_of(folder: str) -> str:
+    """Of a run; one that cannot be read is refused later, by whoever resumes it."""
+    from lupai.train.config import ConfigError, load_config
+
+    file = Path(folder) / "config.yaml"
+    try:
+        return load_config(file).algorithm if file.is_file() else "ppo"
+    except (ConfigError, OSError, ValueError):
+        return "ppo"
+
+
 def run_train(arguments: argparse.Namespace) -> int:
     """Train."""
     given = [arguments.config] if arguments.config is not None else []
@@ -64,7 +76,7 @@ def run_train(arguments: argparse.Namespace) -> int:
         values = tuple(given + arguments.values)
         if wrong := [v for v in values if "=" not in v]:
             raise UsageError(f"--resume goes with key=value only, not {wrong[0]!r}")
-        need_extra("dmc")  # what both algorithms need
+        need_extra(_algorithm_of(arguments.resume))
         from lupai.train.trainer import resume
 
         folder = resume(arguments.resume, values, address=arguments.address)

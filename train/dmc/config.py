@@ -40,8 +40,8 @@ class DMCSection(Section):
         0.1,
         gt=0,
         le=100,
-        description="of drawn moves (league snapshots): a move that is worth so much less (in "
-        "reward) is drawn 1 / e times as often",
+        description="of moves that are drawn (league snapshots) or imitated: one that is worth so "
+        "much less (in reward) is 1 / e times as likely",
     )
     batch_size: int = Field(16_000, ge=16, description="decisions per iteration, at least")
     minibatch_size: int = Field(500, ge=1, description="decisions per gradient step")

@@ -56,7 +56,7 @@ class Learner:
     Attributes:
         policy: scores moves. baseline: the value network; None: there is none.
         role_head: guesses who is guard from the policy's state vector; None: there is none.
-        prior: what an imitation left, to which values are added; None: there is none (yet).
+        prior: the policy of before, to whose outputs values are added; None: there is none.
         networks: all of them, by name.
     """
 

@@ -65,6 +65,7 @@ class DMCTrainer:
         )
         self.samplers = make_samplers(config, progress.iteration)
         self._next: Batch | None = None  # played ahead
+        self._fixed = -(1 << 62)  # decisions of the run when the prior was taken last
 
     def train(self) -> dict[str, float]:
         """One iteration; see :class:`~lupai.train.loop.Trainer`."""
@@ -78,8 +79,9 @@ class DMCTrainer:
             self._play(steps + made)
         began = time.perf_counter()
         section = self._config.imitation
-        if section.prior and 0 < section.steps <= steps and self.learner.prior is None:
+        if section.prior and 0 < section.steps <= steps >= self._fixed + section.prior:
             self.learner.fix_prior()
+            self._fixed = steps
         advice = section.log_loss if steps < section.steps else section.keep
         row = self.learner.learn(columns, learning_rate(self._config, steps), self._rng, advice)
         learning = time.perf_counter() - began
@@ -166,7 +168,7 @@ class DMCTrainer:
         if learner.prior is not None:
             state["prior"] = learner.prior.state_dict()
         torch.save(state | {"optimiser": learner.optimiser.state_dict()}, folder / NETWORKS_FILE)
-        values: dict[str, Any] = {"shuffle": self._rng.bit_generator.state}
+        values: dict[str, Any] = {"shuffle": self._rng.bit_generator.state, "fixed": self._fixed}
         if isinstance(self.samplers, Here) and self._coach is None:
             arrays, games = self.samplers.sampler.running()
             np.savez(folder / GAMES_FILE, allow_pickle=False, **arrays)
@@ -182,6 +184,7 @@ class DMCTrainer:
             self.learner.fix_prior()
             assert self.learner.prior is not None
             self.learner.prior.load_state_dict(stored["prior"])
+            self._fixed = int(state["fixed"])
         self.learner.optimiser.load_state_dict(stored["optimiser"])
         self._rng.bit_generator.state = state["shuffle"]
         if "games" in state and isinstance(self.samplers, Here) and self._coach is None:
