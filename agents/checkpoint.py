@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import pickle
 import shutil
@@ -68,6 +69,9 @@ class AgentCard:
         weights_sha256: hex digest of ``weights.pt``.
         idle: ``"pass"``: where only pass, yield or claim are legal the agent passes unasked, as
             it did in training; ``"choose"``: it decides there too.
+        temperature: where moves are drawn (``sample``) the network's outputs are divided by it
+            before the softmax: 1 for a policy, whose outputs are logits; for values of moves the
+            difference, in their own unit, by which one move is e times as likely as another.
         provenance: free JSON values: seeds, steps, versions.
     """
 
@@ -78,6 +82,7 @@ class AgentCard:
     network: NetworkConfig
     weights_sha256: str
     idle: Idle = "choose"
+    temperature: float = 1.0
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -91,6 +96,7 @@ class AgentCard:
             "network": self.network.to_json(),
             "weights_sha256": self.weights_sha256,
             "idle": self.idle,
+            "temperature": self.temperature,
             "provenance": dict(self.provenance),
         }
 
@@ -102,6 +108,7 @@ def save_agent(
     engine: Game,
     *,
     idle: Idle = "choose",
+    temperature: float = 1.0,
     provenance: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write an agent folder; it appears whole or not at all, an old one of that name is replaced.
@@ -111,7 +118,7 @@ def save_agent(
         policy: network whose weights are saved (from any device; they are stored for the CPU).
         network: what it was built with.
         engine: gives the rules string and the layout hashes.
-        idle: see :class:`AgentCard`.
+        idle, temperature: see :class:`AgentCard`.
         provenance: JSON values about the training.
     """
     target = Path(folder)
@@ -126,6 +133,7 @@ def save_agent(
         network=network,
         weights_sha256=hashlib.sha256(buffer.getvalue()).hexdigest(),
         idle=idle,
+        temperature=temperature,
         provenance=provenance or {},
     )
     new = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
@@ -203,10 +211,16 @@ def read_card(folder: Path) -> AgentCard:
             f"{path}: 'network' is unusable ({type(error).__name__}: {error}); it should look "
             f"like {json.dumps(NetworkConfig().to_json())}"
         ) from None
+    temperature = data.get("temperature", 1.0)  # folders from before there was one have logits
+    if type(temperature) not in (int, float) or not 0 < temperature < math.inf:
+        raise CheckpointError(
+            f"{path}: 'temperature' is {temperature!r}; it should be a number above 0"
+        )
     provenance = data.get("provenance")
     return AgentCard(
         network=network,
         idle=data["idle"],
+        temperature=float(temperature),
         provenance=provenance if isinstance(provenance, dict) else {},
         **texts,
     )
@@ -224,7 +238,8 @@ def load_agent(
     Args:
         folder: see :func:`find_agent`.
         rules: rules string it is wanted for; ``None`` takes those it was trained under.
-        sample: draw moves from the policy instead of taking the most probable one.
+        sample: draw moves from a softmax over the outputs (see ``AgentCard.temperature``)
+            instead of taking the highest.
         device: torch device to play on.
 
     Raises:

@@ -138,7 +138,7 @@ class CheckpointAgent:
         if draws is None:
             place = segment_argmax(logits, rows, count)
         else:
-            log_probs = segment_log_softmax(logits, rows, count)
+            log_probs = segment_log_softmax(logits / self.card.temperature, rows, count)
             place = segment_sample(log_probs, rows, count, torch.tensor(draws, device=device))
         result: I32 = flat[place].to(torch.int32).cpu().numpy()
         return result

@@ -20,6 +20,7 @@ from pydantic import ConfigDict, Field, ValidationError, field_validator, model_
 
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.errors import LupaiError, RulesError
+from lupai.train.dmc.config import DMCSection
 from lupai.train.league.config import ExploitSection, SelfPlaySection
 from lupai.train.sections import Section
 from lupai.train.watchdog import rates_of
@@ -130,7 +131,7 @@ class PPOSection(Section):
 
 
 class ImitationSection(Section):
-    """Learning from an agent that is there already, before reinforcement learning begins."""
+    """Learning from an agent that is there already, before the run goes on by self-play."""
 
     agent: str = Field("tactical", min_length=1, description="whose moves; a name or a folder")
     steps: int = Field(0, ge=0, description="decisions of the run that it plays; 0: none")
@@ -138,7 +139,27 @@ class ImitationSection(Section):
         2e-3,
         gt=0,
         le=1,
-        description="learning rate at the start, falls linearly to ppo.lr at imitation.steps",
+        description="learning rate at the start, falls linearly to ppo.lr (dmc.lr) at "
+        "imitation.steps",
+    )
+    log_loss: float = Field(
+        0.0,
+        ge=0,
+        le=100,
+        description="of dmc: weight of the log loss of its moves, beside what they are worth",
+    )
+    keep: float = Field(
+        0.0,
+        ge=0,
+        le=100,
+        description="of dmc: the same after imitation.steps, where the agent is only asked; 0: it "
+        "is not",
+    )
+    prior: int = Field(
+        0,
+        ge=0,
+        description="of dmc: after imitation.steps values are added to the outputs as they are "
+        "then, and anew every so many decisions; 0: to nothing",
     )
 
 
@@ -233,13 +254,16 @@ class TrainConfig(Section):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80, description="the run's folder"
     )
     runs: str = Field("runs", min_length=1, description="folder in which the run folder lies")
-    algorithm: Literal["ppo"] = Field("ppo", description="RLlib PPO")
+    algorithm: Literal["ppo", "dmc"] = Field(
+        "ppo", description="ppo: RLlib's PPO; dmc: Deep Monte Carlo, without Ray"
+    )
     seed: int = Field(0, ge=0, lt=1 << 31, description="seed of deals, weights and exploration")
     rules: str | dict[str, Any] = Field("qingdao", description="rules string, or preset + options")
     env: EnvConfig = EnvConfig()
     reward: RewardSection = RewardSection()
     network: NetworkSection = NetworkSection()
     ppo: PPOSection = PPOSection()
+    dmc: DMCSection = DMCSection()
     imitation: ImitationSection = ImitationSection()
     selfplay: SelfPlaySection = SelfPlaySection()
     target: str | None = Field(None, description="exploit: whom; an agent's name or folder")
@@ -295,6 +319,44 @@ class TrainConfig(Section):
                    "selfplay.mode=exploit, as configs/qingdao_exploit.yaml does")
             )  # fmt: skip
         return self
+
+    @model_validator(mode="after")
+    def _algorithm_fits(self) -> TrainConfig:
+        if self.algorithm == "ppo":
+            for key in ("log_loss", "prior", "keep"):
+                if getattr(self.imitation, key):
+                    raise ValueError(
+                        f"imitation.{key} is of algorithm dmc; ppo learns by the log loss alone, "
+                        f"and then from rewards alone"
+                    )
+            return self
+        for wrong, text in (
+            (
+                self.reward.kind != "score",
+                f"needs reward.kind score, not {self.reward.kind}: it learns what hands end with",
+            ),
+            (
+                self.workers.sampler != "batch",
+                f"needs workers.sampler batch, not {self.workers.sampler}, which is RLlib's own",
+            ),
+            (
+                not self.imitation.steps
+                and (self.imitation.log_loss or self.imitation.keep or self.imitation.prior),
+                "begins by no imitation: imitation.log_loss, keep and prior need imitation.steps",
+            ),
+            (
+                self.learners.num > 0 or self.learners.gpus > 0,
+                "learns in the trainer, on the CPU: leave learners.num and learners.gpus at 0",
+            ),
+        ):
+            if wrong:
+                raise ValueError(f"algorithm dmc {text}")
+        return self
+
+    @property
+    def temperature(self) -> float:
+        """Of the trained agent where its moves are drawn; see lupai.agents.checkpoint.AgentCard."""
+        return self.dmc.temperature if self.algorithm == "dmc" else 1.0
 
     @property
     def rules_string(self) -> str:

@@ -97,4 +97,6 @@ class Monitor:
 def _postfix(row: dict[str, float]) -> str:
     text = f" {row['steps']:,.0f} steps, {row['time/steps_per_second']:,.0f}/s"
     scores = [f"{k[6:]} {v:+.1f}" for k, v in row.items() if k.startswith("score/")]
-    return ", ".join([text, f"entropy {row.get('loss/entropy', 0.0):.2f}", *scores])
+    if "loss/entropy" in row:
+        scores.insert(0, f"entropy {row['loss/entropy']:.2f}")
+    return ", ".join([text, *scores])

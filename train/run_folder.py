@@ -41,7 +41,7 @@ STATE_FILE: Final = "trainer.json"
 CHECKPOINTS: Final = "checkpoints"
 BEST: Final = "best"
 # What a resumed run cannot change, and what it cannot while it is an exploiter.
-KEPT: Final = ("rules", "network", "selfplay.policies", "algorithm")
+KEPT: Final = ("rules", "network", "selfplay.policies", "algorithm", "dmc.baseline")
 KEPT_EXPLOIT: Final = ("target", "exploit.role")
 _PACKAGES: Final = ("torch", "ray", "numpy", "tensorboard")
 
@@ -262,7 +262,7 @@ def _write_card(
         "host": socket.gethostname(),
         "machine": f"{platform.machine()}, {os.cpu_count()} CPUs, {platform.system()}",
         "seed": config.seed,
-        # Deals, weights and exploration are keyed by these, see lupai.train.rllib.setup.
+        # Deals, weights and exploration are keyed by these, see the trainer.
         "streams": [config.seed, progress.iteration],
         "versions": versions(),
     }

@@ -1,4 +1,4 @@
-"""What surrounds a training loop: its own Ray or a cluster's, signals that end it cleanly."""
+"""The Ray around a training loop: its own, or a cluster's."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ import os
 import shutil
 import signal
 import socket
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from lupai.train.config import TrainConfig
 from lupai.train.locks import lock_state, take_lock
 from lupai.train.run_folder import TrainingError
 
-__all__ = ["ray_session", "stop_signals"]
+__all__ = ["ray_session"]
 
 PREFIX: Final = "lupai-"
 OWNER: Final = "owner.lock"
@@ -221,30 +220,3 @@ def _processes_of(folder: Path) -> list[int]:
         if mark in variables and int(entry.name) != os.getpid():
             found.append(int(entry.name))
     return found
-
-
-@contextmanager
-def stop_signals() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C and SIGTERM end the loop after the running iteration; a second one ends it at once.
-
-    Entered after ``ray.init``, which puts its own handler in place.
-    """
-    seen: list[int] = []
-
-    def handle(number: int, frame: Any) -> None:
-        if seen:
-            raise KeyboardInterrupt
-        seen.append(number)
-        print("\nstopping after this iteration; once more to stop at once", file=sys.stderr)
-
-    old = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
-        try:
-            old[number] = signal.signal(number, handle)
-        except ValueError:  # not in the main thread: whoever runs us there handles signals
-            break
-    try:
-        yield lambda: bool(seen)
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""A training run: its folder, its Ray, its trainer; and going on later where it stopped.
+"""A training run: its folder, its trainer and what that needs; and going on later where it stopped.
 
 A run is one folder that can be moved; nothing in it names an absolute path::
 
@@ -7,7 +7,7 @@ A run is one folder that can be moved; nothing in it names an absolute path::
                metrics.jsonl          one line per iteration
                warnings.jsonl         what the watchdog said
                tensorboard/           the same as curves
-               checkpoints/000012/    agent/ (plays without Ray), rllib/ (to go on), trainer.json
+               checkpoints/000012/    agent/ (plays alone), rllib/ or dmc/ (to go on), trainer.json
                latest.json            which checkpoint is the newest; replaced in one step
                best/latest.json       which scored best in the matches against the anchors
 
@@ -17,7 +17,7 @@ What the metrics mean is told in docs/training.md.
 from __future__ import annotations
 
 import os
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -34,7 +34,8 @@ from lupai.train.run_folder import (
     TrainingError,
     check_start,
 )
-from lupai.train.session import ray_session, stop_signals
+from lupai.train.session import ray_session
+from lupai.train.signals import stop_signals
 
 __all__ = ["Progress", "TrainingError", "resume", "run"]
 
@@ -89,6 +90,11 @@ def run(
         LupaiError: an agent that the run needs cannot be had.
     """
     path = folder or config.run_folder
+    if address is not None and config.algorithm != "ppo":
+        raise TrainingError(
+            f"--address {address}: algorithm {config.algorithm} trains on this machine alone, "
+            f"without Ray; leave --address out"
+        )
     if existing == "resume" and not path.is_dir():
         raise TrainingError(f"run {str(path)!r}: no such folder, so nothing to go on from")
     with RunLock(path) as lock:
@@ -108,14 +114,15 @@ def run(
             lock.begun = True
             start.commit(copy)
 
+        surroundings = ray_session(config, address) if config.algorithm == "ppo" else nullcontext()
         with (
-            ray_session(config, address),
+            surroundings,
             stop_signals() as stopped,
             closing(_build(config, progress, address is not None, coach, teacher)) as trainer,
         ):
             train_loop(trainer, start, stopped, out, begin)
             if coach is not None and progress.share(config) >= 1:
-                coach.finish(trainer.algorithm, progress)
+                coach.finish(trainer, progress)
     return path
 
 
@@ -126,6 +133,10 @@ def _build(
     coach: League | None,
     teacher: Agent | None,
 ) -> Any:
+    if config.algorithm == "dmc":
+        from lupai.train.dmc.trainer import DMCTrainer
+
+        return DMCTrainer(config, progress, coach, teacher)
     from lupai.train.rllib.trainer import RLlibTrainer
 
     return RLlibTrainer(config, progress, cluster, coach, teacher)

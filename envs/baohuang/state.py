@@ -256,6 +256,10 @@ class State:
         over: npt.NDArray[np.bool_] = self.phase == PHASE_OVER
         return over
 
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All that it is made of, by name: the arrays themselves, no copies."""
+        return {name: getattr(self, name) for name in _ARRAYS}
+
     def take(self, rows: npt.ArrayLike) -> State:
         """New state with copies of some tables, in the given order."""
         index = np.asarray(rows, dtype=np.intp)

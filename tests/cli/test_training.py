@@ -56,6 +56,15 @@ def test_without_the_extra_one_line_says_what_to_install(words, monkeypatch):
     assert done.err == 'lupai: error: training needs ray, tensorboard: pip install "lupai[train]"\n'
 
 
+def test_deep_monte_carlo_needs_no_ray(monkeypatch, tmp_path):
+    (tmp_path / "config.yaml").write_text("name: x\nalgorithm: dmc\nstop: {steps: 1}\n")
+    monkeypatch.setattr(training, "find_spec", {"torch": "here"}.get)
+    for words in (("qingdao_dmc",), ("--resume", tmp_path)):
+        done = lupai("train", *words)
+        assert done.status == 2
+        assert done.err == 'lupai: error: training needs tensorboard: pip install "lupai[train]"\n'
+
+
 def test_config_is_read_before_the_extra_is_missed(monkeypatch):
     monkeypatch.setattr(training, "find_spec", {}.get)
     assert "unknown key 'nonsense'" in lupai("train", "qingdao_quick", "nonsense=1").err

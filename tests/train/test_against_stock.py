@@ -18,7 +18,7 @@ from lupai.train.rllib.batching import RandomOrder
 from lupai.train.rllib.env import LEGAL, OBSERVATION, LupaiEnv
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.setup import algorithm_config
-from lupai.train.rllib.tables import Tables
+from lupai.train.sampling.tables import Tables
 from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]

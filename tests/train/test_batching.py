@@ -10,9 +10,9 @@ pytest.importorskip("ray")
 import torch
 from ray.rllib.core.columns import Columns
 
+from lupai.train.learning.heads import RoleHead
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
 from lupai.train.rllib.batching import RandomOrder
-from lupai.train.rllib.heads import RoleHead
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
 

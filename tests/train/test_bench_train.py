@@ -24,6 +24,7 @@ def test_both_samplers_are_measured(ray_session, tmp_path, monkeypatch, capsys):
     data = json.loads(file.read_text())
     assert [row["case"] for row in data["rows"]] == [
         "sampling", "batch and advantages", "whole iteration",
+        "DMC: sampling", "DMC: learning", "DMC: whole iteration",
     ]  # fmt: skip
     for row in data["rows"]:
         (ours,), (peer,), (ratio,) = row["ours"], row["peer"], row["ratio"]
@@ -40,6 +41,11 @@ def test_both_sides_have_the_same_network_rules_and_batch():
     assert (ours.workers.sampler, stock.workers.sampler) == ("batch", "rllib")
     for section in ("network", "ppo", "env", "reward", "rules"):
         assert getattr(ours, section) == getattr(stock, section)
+    dmc = training.dmc_config(load_rules("weihai"), 32)
+    for section in ("network", "env", "reward", "rules"):
+        assert getattr(ours, section) == getattr(dmc, section)
+    assert dmc.workers.envs_per_runner == ours.workers.envs_per_runner
+    assert dmc.dmc.batch_size == ours.ppo.batch_size
 
 
 def test_work_is_counted_by_its_own_time():

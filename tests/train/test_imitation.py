@@ -23,10 +23,10 @@ from lupai.train.league.frozen import Copies, load_teacher, pack
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.runner import BatchEnvRunner
 from lupai.train.rllib.setup import algorithm_config, learning_rate
-from lupai.train.rllib.tables import Tables
-from lupai.train.rllib.teacher import TAUGHT, Teacher, set_teacher
 from lupai.train.rllib.trainer import train_once
 from lupai.train.run_folder import TrainingError
+from lupai.train.sampling.tables import Tables
+from lupai.train.sampling.teacher import TAUGHT, Teacher, set_teacher
 from lupai.train.trainer import resume, run
 from tests.tiny_agent import save_tiny_agent
 from tests.train.conftest import tiny
@@ -38,14 +38,13 @@ def rows(folder):
     return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
 
 
-class Group:
-    """As much of RLlib's group of runners as is needed."""
+class Samplers:
+    """As much of a trainer as is needed."""
 
     def __init__(self, *runners):
         self.runners = runners
-        self.env_runner_group = self
 
-    def foreach_env_runner(self, function):
+    def each_sampler(self, function):
         return [function(runner) for runner in self.runners]
 
 
@@ -70,7 +69,7 @@ def test_decisions_say_who_made_them(ray_session):
         runner = BatchEnvRunner(config=built.config, worker_index=0)
         made = []
         for steps in (0, 400, 800):
-            set_teacher(Group(runner), config, steps, pack(lupai.agents.load("greedy")))
+            set_teacher(Samplers(runner), config, steps, pack(lupai.agents.load("greedy")))
             assert (runner.teacher is None) == (steps >= 600)
             made.append(runner.sample(num_timesteps=400)[0])
         for data in made[:2]:
@@ -151,12 +150,12 @@ def test_samplers_get_a_teacher_once_and_from_no_folder(tmp_path):
     shutil.rmtree(there)
     config = tiny(imitation={"agent": str(there), "steps": 9})
     runner = SimpleNamespace(teacher=None, worker_index=1)
-    set_teacher(Group(runner), config, 0, packed)
+    set_teacher(Samplers(runner), config, 0, packed)
     first = runner.teacher
     assert first.agent.name == "tiny"
-    set_teacher(Group(runner), config, 8, b"not needed again")
+    set_teacher(Samplers(runner), config, 8, b"not needed again")
     assert runner.teacher is first
-    set_teacher(Group(runner), config, 9, None)
+    set_teacher(Samplers(runner), config, 9, None)
     assert runner.teacher is None
 
 

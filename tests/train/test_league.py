@@ -21,7 +21,7 @@ from lupai.train.league.population import (
     dump_league,
     parse_league,
 )
-from lupai.train.rllib.tables import Tables
+from lupai.train.sampling.tables import Tables
 from tests.tiny_agent import save_tiny_agent
 
 EVEN = (1.0, 1.0, 1.0, 1.0)

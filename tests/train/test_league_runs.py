@@ -15,16 +15,18 @@ pytest.importorskip("ray")
 
 import lupai.agents
 from lupai.agents.registry import UnknownAgentError
+from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.errors import LupaiError
 from lupai.train import files
 from lupai.train.checkpoints import save_checkpoint
 from lupai.train.config import ConfigError
+from lupai.train.export import write_agent
 from lupai.train.league.coach import League, check_opponents, make_coach, seating
 from lupai.train.league.exploit import FRESH_SEED, Exploit, dev_pack, gain, summary
 from lupai.train.league.frozen import Copies
 from lupai.train.league.population import LeagueError
-from lupai.train.rllib.export import export_agent
+from lupai.train.rllib.export import live_policy
 from lupai.train.run_folder import Progress, TrainingError, check_start
 from lupai.train.trainer import resume, run
 from tests.tiny_agent import save_tiny_agent
@@ -75,12 +77,12 @@ def test_only_the_learners_decisions_are_learned_and_paid_their_final_scores(ray
     runner = BatchEnvRunner(config=settings, worker_index=0)
     seats, ended = {}, {}
 
-    class Group:
-        def foreach_env_runner(self, function):
+    class Trainer:
+        def each_sampler(self, function):
             return [function(runner)]
 
     league = League(config, Path("nowhere"), None)
-    _send(Group(), league._next_plan(5), league._packed)
+    _send(Trainer(), league._next_plan(5), league._packed)
     close = runner._close
 
     def watched(end):
@@ -142,28 +144,20 @@ def test_a_resumed_league_is_the_same_to_the_last_bit(moved):
     one, two = (League(config, moved, stored(moved).parents[1]) for _ in range(2))
     assert one.dump() == stored(moved).read_text()
 
-    class Group:
+    class Trainer:
         plans = ()
 
-        def foreach_env_runner(self, function):
+        def each_sampler(self, function):
             if "plan" in function.keywords:
                 self.plans = (*self.plans, function.keywords["plan"])
             return [[]]
 
-    class Algorithm:
-        def __init__(self):
-            self.env_runner_group = Group()
-
-    first, second = Algorithm(), Algorithm()
-    for league, algorithm in ((one, first), (two, second)):
+    first, second, fresh = Trainer(), Trainer(), Trainer()
+    for league, trainer in ((one, first), (two, second), (League(config, moved, None), fresh)):
         league.plan()
-        league.tell(algorithm)
-    assert first.env_runner_group.plans == second.env_runner_group.plans
-    fresh = Algorithm()
-    other = League(config, moved, None)
-    other.plan()
-    other.tell(fresh)
-    assert fresh.env_runner_group.plans[0].word != first.env_runner_group.plans[0].word
+        league.tell(trainer)
+    assert first.plans == second.plans
+    assert fresh.plans[0].word != first.plans[0].word
 
 
 def test_a_league_goes_on_and_its_first_snapshot_stays(moved):
@@ -310,7 +304,10 @@ def test_snapshots_and_copies_are_on_the_disk_before_they_appear(algorithm, tmp_
         synced.append(sorted(path.name for path in folder.iterdir()))
 
     monkeypatch.setattr(files, "sync_folder", watched)
-    export_agent(algorithm, tiny(), tmp_path / "new", Progress(3))
+    config = tiny()
+    engine = Engine(config.rules_string)
+    policy = live_policy(algorithm, config, engine)
+    write_agent(policy, config, engine, tmp_path / "new", Progress(3))
     (tmp_path / "new").rename(tmp_path / "old")
     copies = Copies(tmp_path, new=True)
     assert copies.source(str(tmp_path / "old"), "new") == "new"
@@ -383,13 +380,8 @@ def test_an_exploiter_of_a_bad_agent_proves_it_on_fresh_deals(ray_session, tmp_p
 def test_a_crash_after_a_gate_pairs_no_numbers_with_another_agent(tmp_path, monkeypatch):
     """Gate 4 was best and its run died; the resumed one overwrote the agent, not the numbers."""
     from lupai.train.league import exploit as module
-    from lupai.train.rllib import export
 
     lows = iter([1.0, 2.0, 0.5, 3.0])
-
-    def write(algorithm, config, place, progress):
-        place.mkdir(parents=True, exist_ok=True)
-        (place / "who").write_text(algorithm.name)
 
     def measured(*_):
         low = next(lows)
@@ -397,12 +389,15 @@ def test_a_crash_after_a_gate_pairs_no_numbers_with_another_agent(tmp_path, monk
 
     class Learner:
         def __init__(self, name):
-            self.name, self.env_runner_group = name, self
+            self.name = name
 
-        def foreach_env_runner(self, function):
+        def each_sampler(self, function):
             return []
 
-    monkeypatch.setattr(export, "export_agent", write)
+        def write_agent(self, place, progress):
+            place.mkdir(parents=True, exist_ok=True)
+            (place / "who").write_text(self.name)
+
     monkeypatch.setattr(module, "gain", measured)
     config, folder = exploit_config(tmp_path), tmp_path / "exploit"
     check_start(folder, config, "refuse").commit()

@@ -26,7 +26,7 @@ from lupai.train.privileged import (
     role_labels,
 )
 from lupai.train.rllib.env import LupaiEnv
-from lupai.train.rllib.tables import Tables
+from lupai.train.sampling.tables import Tables
 
 pytestmark = pytest.mark.train
 

@@ -15,9 +15,9 @@ from lupai.envs.baohuang.state import PHASE_PLAY
 from lupai.envs.view import Views
 from lupai.train.config import ConfigError, load_config
 from lupai.train.rewards import Rewards, coefficient, placement_credit, potential
-from lupai.train.rllib.payroll import Payroll
-from lupai.train.rllib.tables import Tables
-from lupai.train.rllib.trajectories import Recorder
+from lupai.train.sampling.payroll import Payroll
+from lupai.train.sampling.tables import Tables
+from lupai.train.sampling.trajectories import Recorder
 
 pytestmark = pytest.mark.train
 

@@ -12,7 +12,7 @@ pytest.importorskip("ray")
 import itertools
 
 from lupai.envs.actions import ACTIONS, VERB_ID
-from lupai.train.rllib.tables import ROLES, Tables
+from lupai.train.sampling.tables import ROLES, Tables
 from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]

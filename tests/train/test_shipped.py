@@ -23,7 +23,8 @@ SHIPPED = sorted(
 )
 SMALL = (
     "network.hidden=[16]", "network.move_hidden=8", "network.value_hidden=[8]",
-    "network.history_units=4", "ppo.batch_size=256", "ppo.minibatch_size=128", "ppo.epochs=1",
+    "network.history_units=4", "dmc.batch_size=256", "dmc.minibatch_size=128",
+    "ppo.batch_size=256", "ppo.minibatch_size=128", "ppo.epochs=1",
     "workers.runners=0", "workers.envs_per_runner=8", "selfplay.every=1", "exploit.every=1",
     "exploit.deals=2", "exploit.confirm_deals=2", "watch.every=2", "watch.deals=2",
     "watch.anchors=[greedy]", "stop.minutes=null", "stop.steps=512",

@@ -17,6 +17,8 @@ from lupai.agents.network import NetworkConfig, ValueNetwork, move_table
 from lupai.agents.policies import OWN_ROLES
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.cards import RANK_OF_KIND
+from lupai.train.learning.heads import PerfectValueNetwork
+from lupai.train.learning.role_stats import ROLES, RoleStats
 from lupai.train.privileged import (
     FEATURES,
     GROUNDED,
@@ -24,10 +26,8 @@ from lupai.train.privileged import (
     PRIVILEGED_LAYOUT,
     privileged_rows,
 )
-from lupai.train.rllib.heads import PerfectValueNetwork
 from lupai.train.rllib.learner import FEW_LABELS
 from lupai.train.rllib.role_check import GROUNDED_LOSS, GUESSES, GUESSES_LOSS
-from lupai.train.rllib.role_stats import ROLES, RoleStats
 from lupai.train.rllib.setup import algorithm_config
 from tests.train.conftest import tiny
 from tests.train.test_privileged import quiet_positions
@@ -335,7 +335,7 @@ def columns_of(tables):
 def test_only_hands_the_learner_has_not_seen_are_checked(algorithm, monkeypatch):
     """Later decisions of a known hand would flatter the head, which remembers the guard."""
     from lupai.train.rllib import runner as sampler
-    from lupai.train.rllib.tables import Tables
+    from lupai.train.sampling.tables import Tables
 
     asked = []
 
@@ -358,7 +358,7 @@ def test_only_hands_the_learner_has_not_seen_are_checked(algorithm, monkeypatch)
 
 def test_a_decision_that_waited_for_its_batch_is_not_checked(algorithm, monkeypatch):
     from lupai.train.rllib.runner import BatchEnvRunner
-    from lupai.train.rllib.tables import Tables
+    from lupai.train.sampling.tables import Tables
 
     monkeypatch.setattr(Tables, "privileged", lambda self, check=None: columns_of(self))
     runner = BatchEnvRunner(config=algorithm.config, worker_index=0)
@@ -384,7 +384,7 @@ def test_a_decision_of_the_stock_sampler_without_its_row_is_an_error(stock):
 
 def test_a_decision_of_our_sampler_without_its_row_is_an_error(algorithm, monkeypatch):
     from lupai.train.rllib.runner import BatchEnvRunner
-    from lupai.train.rllib.tables import Tables
+    from lupai.train.sampling.tables import Tables
 
     (data,) = played(algorithm, 80)
     del data.columns[PRIVILEGED], data.columns[GROUNDED]

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from lupai.train.rllib.trajectories import (
+from lupai.train.sampling.trajectories import (
     ENDED,
     Recorder,
     Trajectories,

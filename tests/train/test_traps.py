@@ -23,9 +23,9 @@ from lupai.envs.actions import ACTIONS
 from lupai.envs.errors import IllegalMoveError
 from lupai.train.rllib.env import LupaiEnv
 from lupai.train.rllib.setup import algorithm_config
-from lupai.train.rllib.tables import Tables
 from lupai.train.rllib.trainer import train_once
 from lupai.train.run_folder import TrainingError
+from lupai.train.sampling.tables import Tables
 from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]

@@ -13,9 +13,9 @@ pytest.importorskip("ray")
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.metrics import metrics
 from lupai.train.rllib.role_check import GROUNDED_LOSS, GUESSES, GUESSES_LOSS
-from lupai.train.rllib.tables import ROLES
 from lupai.train.rllib.windows import GUESSES as LEAST_GUESSES
 from lupai.train.rllib.windows import HANDS, Window, Windows
+from lupai.train.sampling.tables import ROLES
 
 pytestmark = [pytest.mark.train]
 

@@ -1,4 +1,5 @@
-"""What ``lupai bench --train`` measures: our sampler beside RLlib's own, in one process.
+"""What ``lupai bench --train`` measures: our sampler beside RLlib's own, and Deep Monte Carlo
+beside our PPO, all in one process.
 
 Both play the same rules with the same plain-feature policy and learn with the same learner. The
 repeats alternate, so that a load that comes and goes falls on both, and time is that of the
@@ -20,6 +21,7 @@ from lupai.train.bench.loops import Loop
 from lupai.train.config import TrainConfig, load_config
 
 CONFIG: Final = "qingdao_quick"  # whose network is taken
+DMC_CONFIG: Final = "qingdao_dmc"
 GOAL: Final = 10.0  # times the stock runner's samples per second
 TABLES: Final = 256  # of our sampler: a forward pass and the engine cost less by the decision
 STOCK_TABLES: Final = 64  # its cost is by the decision, however many tables it has
@@ -33,6 +35,22 @@ def configs(rules: Rules, tables: int | None) -> tuple[TrainConfig, TrainConfig]
     ours = [*common, f"workers.envs_per_runner={tables or TABLES}"]
     stock = [*common, "workers.sampler=rllib", f"workers.envs_per_runner={STOCK_TABLES}"]
     return load_config(CONFIG, ours), load_config(CONFIG, stock)
+
+
+def dmc_config(rules: Rules, tables: int | None) -> TrainConfig:
+    """Deep Monte Carlo with the same network, tables and batch, by its own recipe."""
+    network = load_config(CONFIG).network.model_dump(mode="json")
+    values = [f"network.{key}={value}" for key, value in network.items()]
+    return load_config(
+        DMC_CONFIG,
+        [
+            *values,
+            f"rules={rules}",
+            f"dmc.batch_size={BATCH}",
+            f"workers.envs_per_runner={tables or TABLES}",
+            "workers.runners=0",
+        ],
+    )
 
 
 def run(rules: Rules, tables: int | None, repeats: int, seconds: float) -> Iterator[dict[str, Any]]:
@@ -62,16 +80,38 @@ def run(rules: Rules, tables: int | None, repeats: int, seconds: float) -> Itera
                 ):
                     loops = [make(algorithm) for algorithm in built]
                     yield _row(case, loops, target, repeats, seconds)
+                yield from _dmc_rows(built[0], dmc_config(rules, tables), repeats, seconds)
         finally:
             for algorithm in built:
                 algorithm.stop()
 
 
+def _dmc_rows(
+    ours: Any, config: TrainConfig, repeats: int, seconds: float
+) -> Iterator[dict[str, Any]]:
+    from lupai.train.dmc.trainer import DMCTrainer
+    from lupai.train.run_folder import Progress
+
+    trainer = DMCTrainer(config, Progress())
+    for case, make, of_ppo in (
+        ("DMC: sampling", _dmc_sampling, _sampling),
+        ("DMC: learning", _dmc_learning, _learning),
+        ("DMC: whole iteration", _dmc_iteration, _iteration),
+    ):
+        loops = [make(trainer), of_ppo(ours)]
+        yield _row(case, loops, None, repeats, seconds, "our PPO")
+
+
 def _row(
-    case: str, loops: list[Loop], target: float | None, repeats: int, seconds: float
+    case: str,
+    loops: list[Loop],
+    target: float | None,
+    repeats: int,
+    seconds: float,
+    peer: str = "RLlib's own runner",
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "case": case, "unit": _UNIT, "peer_name": "RLlib's own runner", "peer_version": None,
+        "case": case, "unit": _UNIT, "peer_name": peer, "peer_version": None,
         "target": target, "at_most": False, "ours": [], "peer": [], "ratio": [],
         "verdict": FREE, "note": None,
     }  # fmt: skip
@@ -135,6 +175,60 @@ def _iteration(algorithm: Any) -> Loop:
         return int(algorithm.train()["env_runners"]["num_env_steps_sampled"])
 
     return _timed(work)
+
+
+def _learning(algorithm: Any) -> Loop:
+    """All passes over a batch, its making included; the sampling is not timed."""
+    runner = algorithm.env_runner_group.local_env_runner
+    config = algorithm.config
+
+    def measure(limit: float) -> float:
+        done, spent = 0, 0.0
+        while True:
+            episodes = runner.sample()
+            made = _sampled(runner.get_metrics())
+            start = time.process_time()
+            algorithm.learner_group.update(
+                episodes=episodes,
+                timesteps={"num_env_steps_sampled_lifetime": done},
+                num_epochs=config.num_epochs,
+                minibatch_size=config.minibatch_size,
+                shuffle_batch_per_epoch=config.shuffle_batch_per_epoch,
+            )
+            spent += time.process_time() - start
+            done += made
+            if spent >= limit:
+                return done / spent
+
+    return measure
+
+
+def _dmc_sampling(trainer: Any) -> Loop:
+    def work() -> int:
+        trainer._play(0)
+        return len(trainer._played()[0]["seat"])
+
+    return _timed(work)
+
+
+def _dmc_learning(trainer: Any) -> Loop:
+    def measure(limit: float) -> float:
+        done, spent = 0, 0.0
+        while True:
+            trainer._play(0)
+            columns, _ = trainer._played()
+            start = time.process_time()
+            trainer.learner.learn(columns, trainer.learner.config.dmc.lr, trainer._rng)
+            spent += time.process_time() - start
+            done += len(columns["seat"])
+            if spent >= limit:
+                return done / spent
+
+    return measure
+
+
+def _dmc_iteration(trainer: Any) -> Loop:
+    return _timed(lambda: int(trainer.train()["steps"]))
 
 
 def _sampled(metrics: dict[str, Any]) -> int:

@@ -31,7 +31,8 @@ from its legal moves to the state after it; in the AEC loop it is a turn.
 --peers times our loops and those of other suites in turn, on one core; what is not installed is
 named (pip install "lupai[bench]"; Pgx where jax is there). --growth tells how the cost of a
 decision grows with the tables, with the cards in hand and by preset, and draws it (matplotlib).
---train times our sampler for training and RLlib's own, with the same network and learner.
+--train times our sampler for training and RLlib's own, with the same network and learner, and
+Deep Monte Carlo beside our PPO.
 """
 TABLES: Final = (1, 64, 1024)
 MAX_TABLES: Final = 1 << 17

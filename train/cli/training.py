@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 from lupai.envs.errors import LupaiError
@@ -15,6 +16,7 @@ TRAIN_EXAMPLES: Final = """examples:
   lupai train qingdao_quick name=second               another run folder
   lupai train --resume runs/quick stop.minutes=60     go on with a run
   lupai train my.yaml --address auto                  on the Ray cluster of this machine
+  lupai train qingdao_dmc                             Deep Monte Carlo instead of PPO
   lupai train qingdao_exploit target=runs/quick       a best response to an agent
 
 Ctrl-C saves a checkpoint and stops; --resume goes on from there. Needs the extra `train`.
@@ -44,15 +46,27 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run_train)
 
 
-def need_extra() -> None:
+def need_extra(algorithm: str = "ppo") -> None:
     """Refuse what cannot be done without the extra.
 
     Raises:
-        LupaiError: torch, Ray or tensorboard is not installed.
+        LupaiError: torch, tensorboard or (for ppo) Ray is not installed.
     """
-    missing = [name for name in ("torch", "ray", "tensorboard") if find_spec(name) is None]
+    needed = ("torch", "ray", "tensorboard") if algorithm == "ppo" else ("torch", "tensorboard")
+    missing = [name for name in needed if find_spec(name) is None]
     if missing:
         raise LupaiError(f'training needs {", ".join(missing)}: pip install "lupai[train]"')
+
+
+def _algorithm_of(folder: str) -> str:
+    """Of a run; one that cannot be read is refused later, by whoever resumes it."""
+    from lupai.train.config import ConfigError, load_config
+
+    file = Path(folder) / "config.yaml"
+    try:
+        return load_config(file).algorithm if file.is_file() else "ppo"
+    except (ConfigError, OSError, ValueError):
+        return "ppo"
 
 
 def run_train(arguments: argparse.Namespace) -> int:
@@ -62,7 +76,7 @@ def run_train(arguments: argparse.Namespace) -> int:
         values = tuple(given + arguments.values)
         if wrong := [v for v in values if "=" not in v]:
             raise UsageError(f"--resume goes with key=value only, not {wrong[0]!r}")
-        need_extra()
+        need_extra(_algorithm_of(arguments.resume))
         from lupai.train.trainer import resume
 
         folder = resume(arguments.resume, values, address=arguments.address)
@@ -72,7 +86,7 @@ def run_train(arguments: argparse.Namespace) -> int:
         from lupai.train.config import load_config
 
         config = load_config(arguments.config, tuple(arguments.values))
-        need_extra()
+        need_extra(config.algorithm)
         from lupai.train.run_folder import Existing
         from lupai.train.trainer import run
 

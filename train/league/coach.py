@@ -12,14 +12,13 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 import lupai.agents
 from lupai.agents.base import Agent
 from lupai.agents.registry import AGENTS
-from lupai.train.checkpoints import writing
 from lupai.train.config import TrainConfig
 from lupai.train.league.frozen import IMITATED, Copies, label, load_opponent, pack
 from lupai.train.league.matchmaking import Plan, Seating, opponent_shares
@@ -32,12 +31,23 @@ from lupai.train.league.population import (
 )
 from lupai.train.run_folder import Progress
 
-__all__ = ["LEAGUE_FILE", "League", "check_opponents", "make_coach", "seating"]
+__all__ = ["LEAGUE_FILE", "League", "Learner", "check_opponents", "make_coach", "seating"]
 
 LEAGUE_FILE: Final = "league.json"
 PART: Final = "league"  # of a checkpoint
 FOLDER: Final = "league"  # of a run
 LEAGUE_KEY: Final = 0x6C6561  # stream of the league's own draws
+
+
+class Learner(Protocol):
+    """What is asked of whoever trains."""
+
+    def each_sampler(self, function: Callable[[Any], Any]) -> list[Any]:
+        """Result of ``function`` on each sampler, in their order; it may run in other processes.
+        A sampler has ``lineups``, ``teacher``, ``worker_index``."""
+
+    def write_agent(self, folder: Path, progress: Progress) -> None:
+        """Write the policy of this moment as an agent folder; an old one there is replaced."""
 
 
 def seating(config: TrainConfig) -> Seating | None:
@@ -165,11 +175,13 @@ class League:
         """Draw whom the learner meets in the next iteration."""
         self._plan = self._next_plan(int(self._rng.integers(0, 1 << 63)))
 
-    def tell(self, algorithm: Any) -> None:
+    def tell(self, learner: Learner) -> None:
         """Tell it to all samplers; before they play, then as often as need be."""
-        _send(algorithm.env_runner_group, self._plan, self._packed)
+        _send(learner, self._plan, self._packed)
 
-    def after(self, algorithm: Any, progress: Progress, imitates: bool = False) -> dict[str, float]:
+    def after(
+        self, learner: Learner, progress: Progress, imitates: bool = False
+    ) -> dict[str, float]:
         """Take in an iteration; metrics of it.
 
         Args:
@@ -177,7 +189,7 @@ class League:
                 learner, and a snapshot would be one of an unfinished copy.
         """
         # sums in the order of the samplers: the same at every run
-        every = algorithm.env_runner_group.foreach_env_runner(_collect)
+        every = learner.each_sampler(_collect)
         for sums in () if imitates else every:
             for member in self.population.members:
                 if member.name in sums:
@@ -191,7 +203,7 @@ class League:
             if member.hands:
                 row[f"league/{member.name}/score"] = round(member.points / member.hands, 6)
         if self.config.selfplay.mode == "league" and not imitates:
-            self._snapshot(algorithm, progress)
+            self._snapshot(learner, progress)
         return row
 
     def save(self, folder: Path) -> None:
@@ -219,7 +231,7 @@ class League:
             if f"{FOLDER}/{path.name}" not in wanted:
                 shutil.rmtree(path, ignore_errors=True)
 
-    def finish(self, algorithm: Any, progress: Progress) -> None:
+    def finish(self, learner: Learner, progress: Progress) -> None:
         """After the last iteration of a run that reached its limit."""
 
     # --- inside ----------------------------------------------------------------------------------
@@ -239,15 +251,12 @@ class League:
     def _seats(self) -> tuple[float, ...]:
         return self.config.selfplay.seats
 
-    def _snapshot(self, algorithm: Any, progress: Progress) -> None:
+    def _snapshot(self, learner: Learner, progress: Progress) -> None:
         section = self.config.selfplay
         if progress.iteration % section.every:
             return
-        from lupai.train.rllib.export import export_agent
-
         name = f"snapshot-{progress.iteration:06d}"
-        with writing(self.folder):
-            export_agent(algorithm, self.config, self.folder / FOLDER / name, progress)
+        learner.write_agent(self.folder / FOLDER / name, progress)
         member = Member(name, f"{FOLDER}/{name}", progress.iteration)
         self.population.add(member, section.snapshots, section.prior)
 
@@ -280,10 +289,12 @@ class League:
         return population
 
 
-def _send(group: Any, plan: Plan, packed: Callable[[Iterable[str]], dict[str, bytes]]) -> None:
-    lacks = group.foreach_env_runner(partial(_lacks, names=plan.names))
+def _send(
+    learner: Learner, plan: Plan, packed: Callable[[Iterable[str]], dict[str, bytes]]
+) -> None:
+    lacks = learner.each_sampler(partial(_lacks, names=plan.names))
     missing = sorted({name for names in lacks for name in names})
-    group.foreach_env_runner(partial(_take, plan=plan, packed=packed(missing)))
+    learner.each_sampler(partial(_take, plan=plan, packed=packed(missing)))
 
 
 def _lacks(runner: Any, names: tuple[str, ...]) -> list[str]:

@@ -10,7 +10,9 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import cloudpickle
 
 import lupai.agents
 from lupai.agents.base import Agent, BatchAgent
@@ -115,7 +117,8 @@ def load_teacher(config: TrainConfig, copies: Copies, steps: int) -> Agent | Non
         LupaiError: it cannot be had.
     """
     name = config.imitation.agent
-    if steps >= config.imitation.steps:
+    section = config.imitation
+    if steps >= section.steps and not (section.steps and section.keep):
         return None
     source = copies.source(name, f"{IMITATED}/{label(name)}")
     return copies.load(source, config.rules_string)
@@ -123,7 +126,4 @@ def load_teacher(config: TrainConfig, copies: Copies, steps: int) -> Agent | Non
 
 def pack(agent: Agent) -> bytes:
     """An agent for other processes, on whatever node; ``pickle.loads`` makes it again."""
-    import ray
-
-    packed: Any = ray.cloudpickle.dumps(agent)
-    return bytes(packed)
+    return bytes(cloudpickle.dumps(agent))

@@ -20,7 +20,7 @@ from torch import Tensor
 from lupai.train.privileged import FEATURES, GROUNDED, PRIVILEGED, UNLABELLED
 from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.rllib.role_check import log_role_check
-from lupai.train.rllib.trajectories import Trajectories, generalised_advantages
+from lupai.train.sampling.trajectories import Trajectories, generalised_advantages
 
 __all__ = [
     "RandomOrder",

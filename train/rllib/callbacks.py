@@ -7,7 +7,7 @@ from typing import Any
 
 from ray.rllib.callbacks.callbacks import RLlibCallback
 
-from lupai.train.rllib.tables import ROLES
+from lupai.train.sampling.tables import ROLES
 
 __all__ = ["LupaiCallbacks", "log_hand"]
 

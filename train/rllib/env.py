@@ -25,7 +25,7 @@ from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.privileged import CHECK_EVERY, GROUNDED, learner_columns
 from lupai.train.rewards import Rewards
-from lupai.train.rllib.tables import SKIPS, seat_roles
+from lupai.train.sampling.tables import SKIPS, seat_roles
 
 OBSERVATION: Final = "observation"
 LEGAL: Final = "legal"

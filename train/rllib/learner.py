@@ -18,12 +18,12 @@ from ray.rllib.utils.torch_utils import explained_variance
 from torch import Tensor
 from torch.nn import functional
 
+from lupai.train.learning.role_stats import RoleStats
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
 from lupai.train.rllib.batching import RandomOrder, StandardAdvantages
 from lupai.train.rllib.env import OBSERVATION
 from lupai.train.rllib.module import ENTROPY, LOG_PROB, ROLE_LOGITS
-from lupai.train.rllib.role_stats import RoleStats
-from lupai.train.rllib.teacher import TAUGHT
+from lupai.train.sampling.teacher import TAUGHT
 
 # Guesses in a minibatch that count in full together. Fewer count less: of one or two hands the head
 # would only learn who was guard there.

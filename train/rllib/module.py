@@ -31,9 +31,9 @@ from lupai.agents.network import (
 )
 from lupai.agents.policies import Policy, build_policy, policy_names
 from lupai.envs.baohuang.engine import Engine
+from lupai.train.learning.heads import PerfectValueNetwork, RoleHead
 from lupai.train.privileged import PRIVILEGED
 from lupai.train.rllib.env import LEGAL, OBSERVATION
-from lupai.train.rllib.heads import PerfectValueNetwork, RoleHead
 
 LOG_PROB: Final = "lupai_log_prob"
 ENTROPY: Final = "lupai_entropy"

@@ -2,7 +2,7 @@
 
 RLlib's own MultiAgentEnvRunner spends most of its time in bookkeeping of single decisions. Here
 decisions of all tables are made by one forward pass and stored as columns; the learner gets them
-as :class:`~lupai.train.rllib.trajectories.Trajectories`. What a seat did last and has seen no
+as :class:`~lupai.train.sampling.trajectories.Trajectories`. What a seat did last and has seen no
 answer to yet is kept for the next call, as RLlib keeps hanging actions, so every decision is
 learned once.
 """
@@ -34,10 +34,10 @@ from lupai.train.rewards import Rewards
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.rllib.mapping import POLICY
-from lupai.train.rllib.payroll import Payroll
-from lupai.train.rllib.tables import Finished, Tables
-from lupai.train.rllib.teacher import TAUGHT, Teacher
-from lupai.train.rllib.trajectories import Recorder, Trajectories
+from lupai.train.sampling.payroll import Payroll
+from lupai.train.sampling.tables import Finished, Tables
+from lupai.train.sampling.teacher import TAUGHT, Teacher
+from lupai.train.sampling.trajectories import Recorder, Trajectories
 
 
 class BatchEnvRunner(MultiAgentEnvRunner):

@@ -17,8 +17,8 @@ from ray.rllib.utils.metrics import (
     TRAINING_ITERATION_TIMER,
 )
 
-from lupai.agents.network import NetworkConfig
 from lupai.train.config import TrainConfig
+from lupai.train.export import network_config
 from lupai.train.league.coach import seating
 from lupai.train.rewards import coefficient
 from lupai.train.rllib.batching import TrajectoriesToBatch
@@ -56,19 +56,6 @@ class LupaiPPO(PPO):
 
     def _setup_logdir(self) -> None:
         self._logdir = tempfile.gettempdir()
-
-
-def network_config(config: TrainConfig) -> NetworkConfig:
-    """What the networks are made of."""
-    section = config.network
-    return NetworkConfig(
-        section.hidden,
-        section.move_hidden,
-        section.value_hidden,
-        section.history,
-        section.history_units,
-        config.selfplay.policies,
-    )
 
 
 def learning_rate(config: TrainConfig) -> Any:

@@ -5,23 +5,25 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from lupai.agents.base import Agent
 from lupai.agents.checkpoint import CheckpointAgent
+from lupai.envs.baohuang.engine import Engine
 from lupai.train.checkpoints import Saved
 from lupai.train.config import TrainConfig
+from lupai.train.export import AgentPart, agent_of, write_agent
 from lupai.train.league.coach import League
 from lupai.train.league.frozen import pack
-from lupai.train.rllib.export import export_agent, live_agent
+from lupai.train.rllib.export import live_policy
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.metrics import metrics
 from lupai.train.rllib.setup import algorithm_config, count_as_lost, set_shaping, set_stream
-from lupai.train.rllib.teacher import set_teacher
 from lupai.train.rllib.windows import Windows
 from lupai.train.run_folder import Progress, TrainingError
+from lupai.train.sampling.teacher import set_teacher
 
 __all__ = ["RLlibTrainer", "train_once"]
 
@@ -79,7 +81,7 @@ class RLlibTrainer:
         if self._coach is None:
             return {}
         begin = time.monotonic()
-        row = self._coach.after(self.algorithm, progress, self._imitates)
+        row = self._coach.after(self, progress, self._imitates)
         return row | {"time/league": time.monotonic() - begin}
 
     def _tell(self) -> list[int]:
@@ -91,19 +93,31 @@ class RLlibTrainer:
         """
         fresh = set_stream(self.algorithm, self._progress.iteration)
         set_shaping(self.algorithm, self._config, self._progress.steps)
-        set_teacher(self.algorithm, self._config, self._progress.steps, self._teacher)
+        set_teacher(self, self._config, self._progress.steps, self._teacher)
         if self._coach is not None:
-            self._coach.tell(self.algorithm)
+            self._coach.tell(self)
         return fresh
+
+    def each_sampler(self, function: Callable[[Any], Any]) -> list[Any]:
+        """See :class:`~lupai.train.league.coach.Learner`."""
+        results: list[Any] = self.algorithm.env_runner_group.foreach_env_runner(function)
+        return results
+
+    def write_agent(self, folder: Path, progress: Progress) -> None:
+        """See :class:`~lupai.train.league.coach.Learner`."""
+        engine = Engine(self._config.rules_string)
+        policy = live_policy(self.algorithm, self._config, engine)
+        write_agent(policy, self._config, engine, folder, progress)
 
     def agent(self) -> CheckpointAgent:
         """The policy as it is now."""
-        return live_agent(self.algorithm, self._config)
+        engine = Engine(self._config.rules_string)
+        return agent_of(live_policy(self.algorithm, self._config, engine), self._config, engine)
 
     def parts(self) -> Mapping[str, Saved]:
         """The agent's folder, RLlib's own state, the windows of the metrics, and the league."""
         parts: dict[str, Saved] = {
-            "agent": _AgentPart(self, self._config, self._progress),
+            "agent": AgentPart(self, self._progress),
             "rllib": _State(self),
             "windows": self._windows,
         }
@@ -127,19 +141,6 @@ class _State:
         if not folder.is_dir():
             raise FileNotFoundError("the folder is missing")
         self._trainer.algorithm.restore_from_path(str(folder.resolve()))
-
-
-class _AgentPart:
-    """The agent folder; written for players, never read back."""
-
-    def __init__(self, trainer: RLlibTrainer, config: TrainConfig, progress: Progress) -> None:
-        self._trainer, self._config, self._progress = trainer, config, progress
-
-    def save(self, folder: Path) -> None:
-        export_agent(self._trainer.algorithm, self._config, folder, self._progress)
-
-    def restore(self, state: Mapping[str, Any], folder: Path) -> None:
-        pass
 
 
 def train_once(algorithm: Any) -> dict[str, Any]:

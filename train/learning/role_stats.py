@@ -26,25 +26,34 @@ class RoleStats:
     def __init__(self, table: MoveTable) -> None:
         self._table = table
         self._sums = torch.zeros(len(ROLES), _SUMS, dtype=torch.float64)
+        self._drawn = False  # whether entropies were given
         self._guesses = torch.zeros(2, dtype=torch.float64)
 
     def add(
-        self, observation: Tensor, mask: Tensor, targets: Tensor, values: Tensor, entropy: Tensor
+        self,
+        observation: Tensor,
+        mask: Tensor,
+        targets: Tensor,
+        values: Tensor,
+        entropy: Tensor | None = None,
     ) -> None:
         """Count rows in.
 
         Args:
             observation: ``[N, D] int8``. mask: ``[N] bool``, rows that count.
-            targets, values: ``[N] float32`` value targets and values. entropy: ``[N]`` in nats.
+            targets, values: ``[N] float32`` value targets and values. entropy: ``[N]`` in nats;
+                None: there is none.
         """
         if self._table.roles is None:
             return
+        self._drawn |= entropy is not None
         solo = (observation[:, self._table.roles[1]] != 0).any(1)
         role = own_role(observation, self._table)
         role = torch.where((role == OWN_ROLES.index("emperor")) & solo, ROLES.index("solo"), role)
         error = targets - values
+        nats = torch.zeros_like(error) if entropy is None else entropy
         columns = torch.stack(
-            [torch.ones_like(error), targets, targets.square(), error, error.square(), entropy], 1
+            [torch.ones_like(error), targets, targets.square(), error, error.square(), nats], 1
         )
         columns = torch.where(mask[:, None], columns, 0.0).double()
         sums = torch.zeros(len(ROLES), _SUMS, dtype=torch.float64, device=columns.device)
@@ -55,8 +64,8 @@ class RoleStats:
         self._guesses += torch.stack([total.double(), count.double()]).cpu()
 
     def results(self) -> dict[str, Any]:
-        """``role_value_explained`` and ``role_entropy``, dicts by those of ROLES that were there,
-        and ``role_log_loss`` where anything was to be guessed.
+        """``role_value_explained`` and, where entropies were given, ``role_entropy``, dicts by
+        those of ROLES that were there; ``role_log_loss`` where anything was to be guessed.
 
         Explained is 1 - variance of the error / variance of the targets, left out where the
         targets do not vary.
@@ -70,7 +79,9 @@ class RoleStats:
             variance = tt / n - (t / n) ** 2
             if variance > 1e-9:
                 explained[role] = 1 - (ee / n - (e / n) ** 2) / variance
-        found: dict[str, Any] = {"role_value_explained": explained, "role_entropy": entropies}
+        found: dict[str, Any] = {"role_value_explained": explained}
+        if self._drawn:
+            found["role_entropy"] = entropies
         total, count = self._guesses.tolist()
         if count:
             found["role_log_loss"] = total / count

@@ -8,7 +8,7 @@ one: at least half of them wait, and the others are one move further at each ste
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from lupai.agents.network import pack_legal
 from lupai.envs.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.legal import Legal
+from lupai.envs.baohuang.state import State
 from lupai.envs.view import Views
 from lupai.train.league.lineups import Lineups
 from lupai.train.privileged import learner_columns
@@ -93,15 +94,21 @@ class Tables:
 
     def observe(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
         """``(observation [N, D] int8, packed legal moves [N, W] uint8)`` of the asked seats."""
-        rows, legal = self._asked
-        observation = self.engine.observe(self.state, self.seats, rows)
-        return observation, pack_legal(*legal.ids(), ACTIONS.size)
+        return self.observation(), pack_legal(*self.asked.ids(), ACTIONS.size)
+
+    def observation(self) -> npt.NDArray[np.int8]:
+        """``[N, D] int8`` of the asked seats."""
+        return self.engine.observe(self.state, self.seats, self._asked[0])
+
+    @property
+    def asked(self) -> Legal:
+        """Legal moves of the N decisions that are waited for."""
+        return self._asked[1]
 
     def views(self) -> Views:
         """What the asked seats see, for agents."""
-        legal = self._asked[1]
         seats = self.seats.astype(np.intp)
-        return Views(self.engine, self.state, seats, self.rows, legal=legal)
+        return Views(self.engine, self.state, seats, self.rows, legal=self.asked)
 
     def privileged(self, check: npt.ArrayLike | None = None) -> dict[str, npt.NDArray[Any]]:
         """WARNING, god's eye: columns ``[N, ...]`` of what only a learner may see of the asked
@@ -115,7 +122,28 @@ class Tables:
         self._waits[self.rows] = False
         return self._advance()
 
-    def _deal(self, rows: Ints) -> Any:
+    def running(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """What :meth:`go_on` needs: arrays ``[B, ...]`` and JSON values. Line-ups are no part."""
+        return self.state.arrays() | {"waits": self._waits}, {
+            "deals": self._deals.bit_generator.state
+        }
+
+    def go_on(self, arrays: Mapping[str, npt.NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Play on where :meth:`running` was called, on as many tables under the same rules.
+
+        Raises:
+            ValueError: arrays of other shapes.
+        """
+        for name, there in {**self.state.arrays(), "waits": self._waits}.items():
+            if there.shape != arrays[name].shape or there.dtype != arrays[name].dtype:
+                raise ValueError(f"{name} is {arrays[name].shape}, here {there.shape}")
+            there[...] = arrays[name]
+        self._deals.bit_generator.state = values["deals"]
+        rows = np.flatnonzero(self._waits)
+        self.legal.put(rows, self.engine.legal(self.state, rows))
+        self._wait()
+
+    def _deal(self, rows: Ints) -> State:
         """The next hands of the stream, seated for the tables ``rows``."""
         state = self.engine.reset(self._deals.integers(0, 1 << 63, len(rows), dtype=np.uint64))
         if self.lineups is not None:
@@ -154,6 +182,10 @@ class Tables:
             rows = rows[unasked]
             if self.lineups is not None and 2 * np.count_nonzero(self._waits) >= len(self):
                 break
+        self._wait()
+        return finished
+
+    def _wait(self) -> None:
         self.rows = np.flatnonzero(self._waits)
         # Tables that wait, None for all, which is faster; and the legal moves there.
         self._asked: tuple[Ints | None, Legal] = (None, self.legal)
@@ -161,7 +193,6 @@ class Tables:
         if len(self.rows) < len(self):
             self._asked = (self.rows, self.legal.take(self.rows))
             self.waiting = self.state.take(self.rows)
-        return finished
 
     def _unasked(
         self, legal: Legal, counts: npt.NDArray[np.int64]

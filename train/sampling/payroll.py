@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from lupai.envs.baohuang.state import SEATS, State
 from lupai.train.rewards import Rewards
-from lupai.train.rllib.trajectories import Column, Trajectories
+from lupai.train.sampling.trajectories import Column, Trajectories
 
 __all__ = ["REWARDS", "Payroll"]
 

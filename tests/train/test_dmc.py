@@ -1,0 +1,374 @@
+"""Deep Monte Carlo: the learning step, what is played and what is learned from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+
+import lupai.agents
+from lupai.agents.network import unpack_legal
+from lupai.agents.trained import CheckpointAgent
+from lupai.train.config import ConfigError, load_config
+from lupai.train.dmc import sampler as sampling
+from lupai.train.dmc.decisions import SCORE, Waiting
+from lupai.train.dmc.learner import Learner, values_of
+from lupai.train.dmc.sampler import ACTION, ADVICE, LEGAL, OBSERVATION, Sampler
+from lupai.train.dmc.schedule import epsilon, learning_rate
+from lupai.train.dmc.tally import Tally
+from lupai.train.export import agent_of
+from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
+from lupai.train.run_folder import TrainingError
+from lupai.train.sampling.tables import ROLES, Finished
+from lupai.train.sampling.teacher import Teacher
+from tests.arena.players import SMALL
+from tests.train.conftest import tiny
+
+pytestmark = pytest.mark.train
+
+PRESETS = ("qingdao", "shiwei", "weihai")
+
+
+def dmc(rules=SMALL, **sections):
+    """A tiny config of Deep Monte Carlo."""
+    section = {"batch_size": 256, "minibatch_size": 64} | sections.pop("dmc", {})
+    return tiny(algorithm="dmc", rules=rules, dmc=section, **sections)
+
+
+def weights(learner):
+    return {k: v.detach().numpy() for k, v in learner.policy.state_dict().items()}
+
+
+def ready(config, learner=None, share=0.1, **kwargs):
+    """A sampler with the weights of a learner."""
+    sampler = Sampler(config, **kwargs)
+    sampler.take(weights(learner or Learner(config)), share)
+    return sampler
+
+
+# --- the learning step ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("baseline", ["none", "observation", "perfect"])
+@pytest.mark.parametrize(("loss", "policies"), [("squared", "shared"), ("huber", "role")])
+def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies):
+    config = dmc(
+        "qingdao",
+        dmc={"baseline": baseline, "loss": loss, "minibatch_size": 256, "grad_clip": 0.3},
+        imitation={"steps": 1000, "agent": "greedy", "log_loss": 0.5},
+        selfplay={"policies": policies},
+        network={"role_head": 0.2},
+        workers={"envs_per_runner": 2},
+    )
+    sampler = ready(config)
+    sampler.teacher = Teacher(lupai.agents.load("greedy", "qingdao"), 0)
+    data, _ = sampler.sample(200)
+    data = {name: column[:40] for name, column in data.items()}
+    data[SCORE] = np.linspace(-40, 40, 40).astype(np.float32)
+    learner, plain = Learner(config), Learner(config)
+    data[ADVICE][3] = -1  # the agent was not asked there
+    got = learner.learn(data, 0.01, np.random.default_rng(0), 0.5)
+
+    total, value_loss, guesses, copies = 0.0, 0.0, [], []
+    for i in range(40):
+        observation = torch.from_numpy(data[OBSERVATION][i : i + 1])
+        _, ids = unpack_legal(torch.from_numpy(data[LEGAL][i : i + 1]))
+        outputs = plain.policy(observation, torch.zeros(len(ids), dtype=torch.int64), ids)
+        value = outputs[(ids == int(data[ACTION][i])).nonzero().item()]
+        reward = float(data[SCORE][i]) * 0.1
+        target = reward
+        if baseline != "none":
+            god = [torch.from_numpy(data[PRIVILEGED][i : i + 1])] if baseline == "perfect" else []
+            expected = plain.baseline(observation, *god)[0]
+            target = reward - expected.item()
+            value_loss = value_loss + (expected - reward) ** 2 / 40
+        error = (value - target).abs()
+        total = (
+            total
+            + (error**2 if loss == "squared" else torch.where(error < 1, error**2 / 2, error - 0.5))
+            / 40
+        )
+        label = int(data[PRIVILEGED][i, FEATURES])
+        if label != UNLABELLED:
+            which = plain.policy.which(observation)
+            logits = plain.role_head(plain.policy.embed(observation), which)
+            guesses.append(-logits.log_softmax(1)[0, label])
+        if i != 3:
+            place = (ids == int(data[ADVICE][i])).nonzero().item()
+            copies.append(-(outputs / 0.1).log_softmax(0)[place])
+    assert got["dmc/loss"] == pytest.approx(total.item(), rel=1e-4)
+    copied = sum(copies) / len(copies)
+    assert got["loss/imitation"] == pytest.approx(copied.item(), rel=1e-4)
+    whole = total + value_loss + 0.5 * copied
+    if guesses:
+        whole = whole + 0.2 * sum(guesses) / len(guesses)
+    whole.backward()
+    for name, network in plain.networks.items():
+        each = list(network.parameters())
+        norm = sum(float(p.grad.square().sum()) for p in each if p.grad is not None) ** 0.5
+        for old, new in zip(each, learner.networks[name].parameters(), strict=True):
+            if old.grad is None:
+                gradient = torch.zeros_like(old)
+            else:
+                gradient = old.grad * min(1.0, 0.3 / (norm + 1e-6))
+            # Adam's first step: both means are unbiased to the gradient and its square
+            moved = old.detach() - 0.01 * gradient / (gradient.abs() + 1e-8)
+            sure = gradient.abs() > 1e-5  # where it is nothing but rounding, its sign is chance
+            torch.testing.assert_close(new.detach()[sure], moved[sure], rtol=0, atol=2e-4)
+
+
+def test_a_baseline_takes_noise_away_and_leaves_the_order_of_moves():
+    found = {}
+    for baseline in ("none", "perfect"):
+        config = dmc(
+            "qingdao",
+            dmc={"baseline": baseline, "minibatch_size": 64, "batch_size": 128},
+            network={"hidden": [32], "move_hidden": 32, "value_hidden": [32]},
+        )
+        data, _ = ready(config).sample(1)
+        lead = int(np.flatnonzero(data[OBSERVATION].any(1))[0])
+        one = {name: np.repeat(column[lead : lead + 1], 128, 0) for name, column in data.items()}
+        moves = np.array([3000, 3001])  # two sets
+        better = np.arange(128) % 2 == 0
+        lucky = np.arange(128) // 2 % 2 == 0  # a hidden card that decides most
+        one[ACTION] = np.where(better, *moves).astype(np.int32)
+        one[PRIVILEGED][:, 20:70] = 4 * lucky[:, None]
+        one[SCORE] = (20.0 * np.where(lucky, 1, -1) + 3.0 * better).astype(np.float32)
+        learner, rng = Learner(config), np.random.default_rng(0)
+        for _ in range(80):
+            row = learner.learn(one, 3e-3, rng)
+        observation = torch.from_numpy(one[OBSERVATION][:2])
+        with torch.no_grad():
+            values = values_of(learner.policy, observation, torch.from_numpy(moves)).tolist()
+        found[baseline] = row["dmc/loss"]
+        assert values[0] > values[1]
+    assert found["perfect"] < 0.2 * found["none"]
+
+
+def test_values_are_added_to_what_an_imitation_left():
+    config = dmc(
+        "qingdao",
+        dmc={"baseline": "none", "minibatch_size": 64},
+        network={"role_head": 0},
+        workers={"envs_per_runner": 2},
+    )
+    data, _ = ready(config).sample(64)
+    learner = Learner(config)
+    learner.fix_prior()
+    before = {k: v.clone() for k, v in learner.policy.state_dict().items()}
+    data[SCORE][:] = 0  # as was expected
+    learner.learn(data, 0.01, np.random.default_rng(0))
+    assert all(torch.equal(v, before[k]) for k, v in learner.policy.state_dict().items())
+    data[SCORE][:] = 5
+    for _ in range(40):
+        learner.learn(data, 0.003, np.random.default_rng(0))
+    columns = torch.from_numpy(data[OBSERVATION]), torch.from_numpy(data[ACTION]).to(torch.int64)
+    with torch.no_grad():
+        gained = values_of(learner.policy, *columns) - values_of(learner.prior, *columns)
+    assert gained.mean().item() == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_loss_that_is_no_number_stops_the_run():
+    config = dmc()
+    data, _ = ready(config).sample(100)
+    data[SCORE][0] = np.nan
+    with pytest.raises(TrainingError, match=r"diverged.*dmc\.lr"):
+        Learner(config).learn(data, 1e-3, np.random.default_rng(0))
+
+
+# --- what is played -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+def test_ten_thousand_decisions_are_legal_and_paid_what_their_hand_ended_with(rules):
+    config = dmc(rules, workers={"envs_per_runner": 64})
+    sampler = ready(config)
+    tables, step, decide = sampler.tables, sampler.tables.step, sampler._decide
+    running = [[] for _ in range(64)]
+    wanted = []
+
+    def watch_decision(tables, tally):
+        rows, seats = tables.rows.copy(), tables.seats
+        seen = tables.observation()
+        moves = decide(tables, tally)
+        assert tables.asked.contains(moves).all()
+        for i, row in enumerate(rows):
+            running[row].append((seats[i], moves[i], seen[i].tobytes()))
+        return moves
+
+    def watch_end(moves):
+        ends = step(moves)
+        for end in ends:
+            for seat, move, seen in running[end.table]:
+                wanted.append((seat, move, seen, end.scores[seat]))
+            running[end.table] = []
+        return ends
+
+    sampler._decide, tables.step = watch_decision, watch_end
+    got, made = [], 0
+    for _ in range(3):
+        data, tally = sampler.sample(3500)
+        assert tally.illegal == 0
+        assert len(data[SCORE]) >= 3500
+        assert len(data[SCORE]) == tally.decided
+        made += tally.made
+        for i in range(len(data[SCORE])):
+            seen = data[OBSERVATION][i].tobytes()
+            got.append((data["seat"][i], data[ACTION][i], seen, data[SCORE][i]))
+    assert made > 10_000
+    key = [(int(s), int(m), o, float(p)) for s, m, o, p in got]
+    assert sorted(key) == sorted((int(s), int(m), o, float(p)) for s, m, o, p in wanted)
+
+
+def test_without_exploration_it_plays_what_its_agent_plays():
+    config = dmc("shiwei", workers={"envs_per_runner": 16})
+    learner = Learner(config)
+    sampler = ready(config, learner, 0.0)
+    agent = agent_of(learner.policy, config, sampler.tables.engine)
+    assert isinstance(agent, CheckpointAgent)
+    decide, seen = sampler._decide, 0
+
+    def compare(tables, tally):
+        nonlocal seen
+        alone = agent.act_batch(tables.views())
+        moves = decide(tables, tally)
+        np.testing.assert_array_equal(moves, alone)
+        seen += len(moves)
+        return moves
+
+    sampler._decide = compare
+    _, tally = sampler.sample(500)
+    assert seen == tally.made == tally.greedy
+
+
+def test_random_moves_come_as_often_as_they_should():
+    config = dmc("qingdao", workers={"envs_per_runner": 64})
+    shares = {}
+    for share in (0.2, 1.0):
+        _, tally = ready(config, share=share).sample(6000)
+        shares[share] = 1 - tally.greedy / tally.made
+    # A random move is sometimes the best one.
+    assert 0.1 < shares[0.2] <= 0.2 + 0.02
+    assert shares[1.0] > 0.5
+    assert tally.metrics()["dmc/greedy_share"] == pytest.approx(1 - shares[1.0])
+
+
+def test_what_is_hidden_changes_no_move(monkeypatch):
+    config = dmc("qingdao", workers={"envs_per_runner": 16})
+    learner = Learner(config)
+    plain, _ = ready(config, learner).sample(500)
+    noise = np.random.default_rng(1)
+
+    def lies(state, seats):
+        return noise.integers(-1, 4, (len(seats), plain[PRIVILEGED].shape[1])).astype(np.int8)
+
+    monkeypatch.setattr(sampling, "privileged_rows", lies)
+    other, _ = ready(config, learner).sample(500)
+    assert (other[PRIVILEGED] != plain[PRIVILEGED]).any()
+    for name in (OBSERVATION, ACTION, "seat", SCORE):
+        np.testing.assert_array_equal(plain[name], other[name])
+
+
+def test_hidden_columns_are_made_only_where_they_are_learned_from():
+    config = dmc(dmc={"baseline": "observation"}, network={"role_head": 0})
+    data, _ = ready(config).sample(100)
+    assert set(data) == {OBSERVATION, ACTION, "seat", SCORE}
+
+
+def test_an_agents_moves_are_learned_where_it_plays_and_where_it_is_asked():
+    section = {"steps": 100, "agent": "greedy", "log_loss": 1.0}
+    sampler = ready(dmc(imitation=section), share=0.3)
+    before, _ = sampler.sample(300)
+    assert LEGAL not in before
+    sampler.teacher = Teacher(lupai.agents.load("greedy", SMALL), 0)
+    data, _ = sampler.sample(1000)
+    assert (data[ADVICE][:20] == -1).any()  # those that waited
+    asked = data[ADVICE] >= 0
+    followed = (data[ADVICE] == data[ACTION])[asked].mean()
+    assert 0.7 <= followed < 0.95  # random moves are sometimes its own
+    sampler.teacher = None
+    after, _ = sampler.sample(300)
+    assert LEGAL not in after
+    assert ADVICE not in after
+
+    sampler = ready(dmc(imitation=section | {"keep": 0.5}), share=0.0)
+    sampler.adviser = Teacher(lupai.agents.load("greedy", SMALL), 0)
+    data, tally = sampler.sample(600)
+    assert tally.greedy == tally.made  # the network plays
+    assert (data[ADVICE] >= 0).all()
+    assert 0 < (data[ADVICE] == data[ACTION]).mean() < 1
+
+
+# --- bookkeeping ----------------------------------------------------------------------------------
+
+
+def test_decisions_wait_until_their_hand_has_ended():
+    rng, waiting = np.random.default_rng(3), Waiting()
+    every, paid, scores, first = [], [], {}, 0
+    for call in range(6):
+        for _ in range(4):
+            hand = rng.integers(first, first + 5, 7)
+            seat, mark = rng.integers(0, 5, 7).astype(np.int8), rng.integers(0, 1 << 30, 7)
+            waiting.add({"hand": hand, "seat": seat, "mark": mark})
+            every += zip(hand.tolist(), seat.tolist(), mark.tolist(), strict=True)
+        over = np.arange(first, first + 5 if call == 5 else first + 2)[::-1]
+        points = rng.integers(-30, 30, (len(over), 5))
+        scores |= dict(zip(over.tolist(), points.tolist(), strict=True))
+        out = waiting.pay(over, points)
+        paid += zip(out["mark"].tolist(), out["score"].tolist(), strict=True)
+        first += 2
+    assert len(waiting.columns["hand"]) == 0
+    assert sorted(paid) == sorted((mark, float(scores[h][s])) for h, s, mark in every)
+
+
+def test_a_tally_counts_the_learners_seats_only_and_adds_up():
+    hand = Finished(
+        0,
+        np.array([8, 4, -4, -4, -4]),
+        np.array(
+            [ROLES.index(r) for r in ("emperor", "guard", "rebel", "rebel", "rebel")], np.int8
+        ),
+        np.array([True, False, True, True, False]),
+    )
+    one = Tally()
+    one.end(hand, 30)
+    row = (one + one).metrics()
+    assert row["score/emperor"] == 8
+    assert row["score/rebel"] == -4
+    assert "score/guard" not in row
+    assert (row["hands"], row["play/decisions_per_hand"], row["play/solo_share"]) == (2, 30, 0)
+
+
+def test_exploration_and_learning_rate_fall_in_straight_lines():
+    config = dmc(dmc={"epsilon": 0.5, "epsilon_end": 0.1, "epsilon_steps": 100})
+    found = [epsilon(config, steps) for steps in (0, 50, 100, 1000)]
+    assert found == pytest.approx([0.5, 0.3, 0.1, 0.1])
+    assert [learning_rate(config, steps) for steps in (0, 10**9)] == [1e-3, 1e-3]
+    section = {"lr": 1e-3, "lr_end": 1e-4, "lr_steps": 90}
+    config = dmc(dmc=section, imitation={"steps": 10, "lr": 3e-3})
+    rates = [learning_rate(config, steps) for steps in (0, 5, 10, 55, 100, 101)]
+    assert rates == pytest.approx([3e-3, 2e-3, 1e-3, 5.5e-4, 1e-4, 1e-4])
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (["dmc.baseline=god"], r"dmc\.baseline = 'god' is not allowed"),
+        (["dmc.epsilon_end=0.5"], r"dmc: epsilon_end \(0\.5\) must not exceed epsilon \(0\.02\)"),
+        (["dmc.minibatch_size=99999"], r"minibatch_size \(99999\) must not exceed batch_size"),
+        (["dmc.gamma=1"], r"unknown key 'dmc\.gamma'"),
+        (["reward.kind=potential"], r"algorithm dmc needs reward\.kind score, not potential"),
+        (["workers.sampler=rllib"], r"needs workers\.sampler batch, not rllib"),
+        (["imitation.steps=0"], r"log_loss, keep and prior need imitation\.steps"),
+        (["learners.num=1"], r"algorithm dmc learns in the trainer"),
+        (["algorithm=ppo", "imitation.log_loss=1"], r"imitation\.log_loss is of algorithm dmc"),
+        (["algorithm=dqn"], r"algorithm = 'dqn' is not allowed; allowed: 'ppo' or 'dmc'"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_one_line(values, told):
+    with pytest.raises(ConfigError, match=told) as error:
+        load_config("qingdao_dmc", values)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,233 @@
+"""The learning step: the network's output for the move that was played comes to be its score.
+
+With a baseline it comes to be the score less what the value network expected of the position. Where
+that network sees all hands, it takes away most of what the deal alone decides; the order of a
+seat's moves stays as it is, since what it cannot see does not depend on which move it chooses.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from lupai.agents.network import (
+    ValueNetwork,
+    move_table,
+    segment_chosen,
+    segment_log_softmax,
+    unpack_legal,
+)
+from lupai.agents.policies import Policy, build_policy, policy_names
+from lupai.envs.baohuang.engine import Engine
+from lupai.train.config import TrainConfig
+from lupai.train.dmc.decisions import SCORE, Columns
+from lupai.train.dmc.sampler import ACTION, ADVICE, LEGAL, OBSERVATION
+from lupai.train.export import network_config
+from lupai.train.learning.heads import PerfectValueNetwork, RoleHead
+from lupai.train.learning.role_stats import RoleStats
+from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
+from lupai.train.run_folder import TrainingError
+
+__all__ = ["Learner", "values_of"]
+
+_ROWS_AT_ONCE: Final = 4096  # where nothing is learned
+
+
+def values_of(policy: Any, observation: Tensor, actions: Tensor) -> Tensor:
+    """Output ``[N] float32`` for one move ``actions [N] int64`` of each ``observation [N, D]``."""
+    out: Tensor = policy(observation, torch.arange(len(actions)), actions)
+    return out
+
+
+class Learner:
+    """Networks and their optimiser.
+
+    Args:
+        config: the run; its seed draws the first weights.
+
+    Attributes:
+        policy: scores moves. baseline: the value network; None: there is none.
+        role_head: guesses who is guard from the policy's state vector; None: there is none.
+        prior: the policy of before, to whose outputs values are added; None: there is none.
+        networks: all of them, by name.
+    """
+
+    def __init__(self, config: TrainConfig) -> None:
+        self.config = config
+        sizes = network_config(config)
+        table = move_table(Engine(config.rules_string).observation_layout)
+        self._table = table
+        self.baseline: ValueNetwork | PerfectValueNetwork | None = None
+        self.role_head: RoleHead | None = None
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            self.policy = build_policy(table, sizes)
+            if config.dmc.baseline != "none":
+                perfect = config.dmc.baseline == "perfect"
+                self.baseline = (PerfectValueNetwork if perfect else ValueNetwork)(table, sizes)
+            if config.network.role_head > 0:
+                self.role_head = RoleHead(sizes.hidden[-1], len(policy_names(sizes)))
+        found = {"policy": self.policy, "baseline": self.baseline, "role_head": self.role_head}
+        self.networks: dict[str, nn.Module] = {k: v for k, v in found.items() if v is not None}
+        parameters = [p for network in self.networks.values() for p in network.parameters()]
+        self.prior: Policy | None = None
+        self.optimiser = torch.optim.Adam(parameters, lr=config.dmc.lr)
+
+    def fix_prior(self) -> None:
+        """Keep the policy as it is now as the prior."""
+        self.prior = copy.deepcopy(self.policy).requires_grad_(False)
+
+    def expected(self, columns: Columns) -> Tensor | None:
+        """What the baseline expects, ``[N] float32`` in reward; None: there is no baseline."""
+        if self.baseline is None:
+            return None
+        parts = []
+        with torch.no_grad():
+            for start in range(0, len(columns[SCORE]), _ROWS_AT_ONCE):
+                rows = slice(start, start + _ROWS_AT_ONCE)
+                parts.append(self._baseline({k: _tensor(v[rows]) for k, v in columns.items()}))
+        return torch.cat(parts)
+
+    def learn(
+        self, columns: Columns, lr: float, rng: np.random.Generator, advice: float = 0.0
+    ) -> dict[str, float]:
+        """Pass over the decisions of whole hands.
+
+        Args:
+            columns: ``[N, ...]`` of :meth:`lupai.train.dmc.sampler.Sampler.sample`.
+            lr: learning rate. rng: shuffles them.
+            advice: weight of the log loss of the moves in the column ADVICE.
+
+        Returns:
+            Metrics: means over all minibatches.
+
+        Raises:
+            TrainingError: the loss is no number.
+        """
+        section = self.config.dmc
+        for group in self.optimiser.param_groups:
+            group["lr"] = lr
+        rewards = _tensor(columns[SCORE]) * self.config.reward.scale
+        # Before anything is learned from them: what remembers their scores explains them too well.
+        expected = self.expected(columns)
+        means, stats = _Means(), RoleStats(self._table)
+        if expected is not None:
+            every = torch.ones(len(rewards), dtype=torch.bool)
+            stats.add(_tensor(columns[OBSERVATION]), every, rewards, expected)
+            means.add(1, {"loss/value_explained": _explained(rewards, expected)})
+        count = len(rewards)
+        steps = max(1, round(count / section.minibatch_size))
+        for epoch in range(section.epochs):
+            for rows in np.array_split(rng.permutation(count), steps):
+                batch = {name: _tensor(column[rows]) for name, column in columns.items()}
+                index = torch.from_numpy(rows)
+                target = rewards[index]
+                loss, values, row = self._losses(
+                    batch, target, None if expected is None else expected[index], advice
+                )
+                if epoch == 0 and expected is None:
+                    every = torch.ones(len(rows), dtype=torch.bool)
+                    stats.add(batch[OBSERVATION], every, target, values)
+                self.optimiser.zero_grad(set_to_none=True)
+                loss.backward()
+                norm = math.sqrt(
+                    sum(
+                        float(nn.utils.clip_grad_norm_(network.parameters(), section.grad_clip))
+                        ** 2
+                        for network in self.networks.values()
+                    )
+                )
+                if not math.isfinite(float(loss.detach()) + norm):
+                    raise TrainingError(
+                        f"the loss is {float(loss.detach())}: training has diverged; go on from an "
+                        f"earlier checkpoint with a smaller dmc.lr"
+                    )
+                self.optimiser.step()
+                means.add(len(rows), row | {"loss/gradient_norm": norm})
+        found = stats.results()
+        explained = found.pop("role_value_explained")
+        row = means.results() | {f"value_explained/{role}": v for role, v in explained.items()}
+        if "role_log_loss" in found:
+            row["role/log_loss"] = found["role_log_loss"]
+        return row
+
+    def _baseline(self, batch: Mapping[str, Tensor]) -> Tensor:
+        assert self.baseline is not None
+        if isinstance(self.baseline, PerfectValueNetwork):
+            out: Tensor = self.baseline(batch[OBSERVATION], batch[PRIVILEGED])
+        else:
+            out = self.baseline(batch[OBSERVATION])
+        return out
+
+    def _losses(
+        self, batch: Mapping[str, Tensor], target: Tensor, expected: Tensor | None, advice: float
+    ) -> tuple[Tensor, Tensor, dict[str, float]]:
+        """``(loss, values [N], metrics)`` of a minibatch with rewards ``target [N]``."""
+        section = self.config.dmc
+        observation, actions = batch[OBSERVATION], batch[ACTION].to(torch.int64)
+        embedding = self.policy.embed(observation)
+        values = self.policy.score(embedding, observation, torch.arange(len(actions)), actions)
+        distance = functional.huber_loss if section.loss == "huber" else functional.mse_loss
+        goal = target if expected is None else target - expected
+        if self.prior is not None:
+            with torch.no_grad():
+                goal = goal + values_of(self.prior, observation, actions)
+        loss = distance(values, goal)
+        row = {"dmc/loss": float(loss.detach())}
+        if expected is not None:
+            value_loss = (self._baseline(batch) - target).square().mean()
+            row["loss/value"] = float(value_loss.detach())
+            loss = loss + value_loss
+        if self.role_head is not None:
+            labels = batch[PRIVILEGED][:, FEATURES].to(torch.int64)
+            known = labels != UNLABELLED
+            if bool(known.any()):
+                logits = self.role_head(embedding, self.policy.which(observation))[known]
+                guess = functional.cross_entropy(logits, labels[known])
+                row["role/log_loss"] = float(guess.detach())
+                loss = loss + self.config.network.role_head * guess
+        if advice and ADVICE in batch:
+            asked = (batch[ADVICE] >= 0).nonzero().squeeze(1)
+            if len(asked):
+                rows, ids = unpack_legal(batch[LEGAL][asked])
+                scores = self.policy.score(embedding[asked], observation[asked], rows, ids)
+                log_probs = segment_log_softmax(scores / section.temperature, rows, len(asked))
+                advised = batch[ADVICE][asked].to(torch.int64)
+                copied = -segment_chosen(log_probs, rows, ids, advised).mean()
+                row["loss/imitation"] = float(copied.detach())
+                loss = loss + advice * copied
+        return loss, values.detach(), row
+
+
+class _Means:
+    """Means by name, each weighted by the rows that it came from."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, tuple[float, float]] = {}
+
+    def add(self, rows: int, values: Mapping[str, float]) -> None:
+        for name, value in values.items():
+            total, weight = self._sums.get(name, (0.0, 0.0))
+            self._sums[name] = total + rows * value, weight + rows
+
+    def results(self) -> dict[str, float]:
+        return {name: total / weight for name, (total, weight) in self._sums.items()}
+
+
+def _explained(targets: Tensor, values: Tensor) -> float:
+    """Share of the targets' variance, NaN where they do not vary."""
+    variance = float(targets.var(correction=0))
+    return 1 - float((targets - values).var(correction=0)) / variance if variance else math.nan
+
+
+def _tensor(column: npt.NDArray[Any]) -> Tensor:
+    # What came from another process may lie in memory that must not be written to.
+    return torch.from_numpy(np.require(column, requirements="W"))

@@ -1,0 +1,227 @@
+"""Plays many tables at once by the move of highest value, and now and then at random."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from lupai.agents.network import move_table, offsets_to_rows, pack_legal, segment_argmax
+from lupai.agents.policies import build_policy
+from lupai.envs.actions import ACTIONS
+from lupai.train.config import TrainConfig
+from lupai.train.dmc.decisions import Columns, Waiting
+from lupai.train.dmc.tally import Tally
+from lupai.train.export import network_config
+from lupai.train.league.coach import seating
+from lupai.train.league.lineups import Lineups
+from lupai.train.privileged import PRIVILEGED, privileged_rows
+from lupai.train.sampling.tables import Finished, Tables
+from lupai.train.sampling.teacher import Teacher
+
+__all__ = ["ACTION", "ADVICE", "LEGAL", "OBSERVATION", "Sampler", "Weights", "needs_privileged"]
+
+OBSERVATION: Final = "observation"
+ACTION: Final = "action"
+LEGAL: Final = "legal"  # as bits; where moves of an agent are learned
+ADVICE: Final = "advice"  # what that agent plays there; -1: it was not asked
+EXPLORATION_KEY: Final = 0x646D63  # stream of the draws of random moves
+
+Weights = Mapping[str, npt.NDArray[Any]]
+
+
+def needs_privileged(config: TrainConfig) -> bool:
+    """Whether the learner wants what the seats cannot see."""
+    return config.dmc.baseline == "perfect" or config.network.role_head > 0
+
+
+class Sampler:
+    """B tables, all played by one network.
+
+    Args:
+        config: the run.
+        worker: number of this sampler; others play other deals.
+        iteration: iterations done before; a resumed run that does not go on with its games deals
+            others.
+
+    Attributes:
+        worker_index: its number.
+        lineups: opponents at the tables; None: there are none.
+        teacher: who plays in the network's place; None: it plays itself.
+        adviser: who is asked beside the network what it would play; None: nobody.
+        epsilon: share of decisions that are made at random.
+    """
+
+    def __init__(self, config: TrainConfig, worker: int = 0, iteration: int = 0) -> None:
+        self.config = config
+        self.worker_index = worker
+        count = config.workers.envs_per_runner
+        seats = seating(config)
+        self.lineups = None if seats is None else Lineups(count, worker, seats, config.seed)
+        self.teacher: Teacher | None = None
+        self.adviser: Teacher | None = None
+        self.epsilon = config.dmc.epsilon
+        key = [config.seed, iteration, worker]
+        self._rng = np.random.Generator(
+            np.random.PCG64(np.random.SeedSequence(key, spawn_key=(EXPLORATION_KEY,)))
+        )
+        self._key = key
+        self._tables: Tables | None = None
+        self._policy: Any = None
+        self._waiting = Waiting()
+        self._hands = np.arange(count)  # [B] number of the running hand
+        self._decisions = np.zeros(count, np.int64)  # [B] decisions in it so far
+        self._next_hand = count
+        self._privileged = needs_privileged(config)
+
+    @property
+    def tables(self) -> Tables:
+        """Its tables; dealt when they are first asked for, by then it knows who plays."""
+        if self._tables is None:
+            config = self.config
+            self._tables = Tables(
+                config.rules_string, config.env.skip, self._key, len(self._hands), self.lineups
+            )
+        return self._tables
+
+    def take(self, weights: Weights, epsilon: float) -> None:
+        """Play with these from now on."""
+        if self._policy is None:
+            table = move_table(self.tables.engine.observation_layout)
+            self._policy = build_policy(table, network_config(self.config)).eval()
+        self._policy.load_state_dict({k: torch.from_numpy(np.array(v)) for k, v in weights.items()})
+        self.epsilon = epsilon
+
+    def sample(self, decisions: int) -> tuple[Columns, Tally]:
+        """Play until hands with so many decisions, or a few more, have ended.
+
+        Returns:
+            Columns ``[N, ...]`` of these hands' decisions: OBSERVATION ``[N, D] int8``, ACTION,
+            ``seat``, SCORE in points; ADVICE and LEGAL ``[N, W] uint8`` where an agent's moves are
+            learned, PRIVILEGED where it is wanted. And what was counted.
+        """
+        begin, tally, ready = time.perf_counter(), Tally(), 0
+        tables = self.tables
+        self._fit_columns()
+        numbers: list[int] = []
+        scores: list[npt.NDArray[np.int64]] = []
+        while ready < decisions:
+            moves = self._decide(tables, tally)
+            self._decisions[tables.rows] += 1
+            for end in tables.step(moves):
+                numbers.append(int(self._hands[end.table]))
+                scores.append(end.scores)
+                ready += self._close(end, tally)
+        data = self._waiting.pay(np.array(numbers), np.array(scores))
+        tally.seconds = time.perf_counter() - begin
+        return data, tally
+
+    def _close(self, end: Finished, tally: Tally) -> int:
+        """Count a hand and give its table the next number; decisions in it."""
+        made = int(self._decisions[end.table])
+        tally.end(end, made)
+        self._hands[end.table] = self._next_hand
+        self._next_hand += 1
+        self._decisions[end.table] = 0
+        return made
+
+    @property
+    def _learns_moves(self) -> bool:
+        if self.teacher is not None:
+            return self.config.imitation.log_loss > 0
+        return self.adviser is not None
+
+    def _fit_columns(self) -> None:
+        """Waiting decisions get the columns of those that are made from now on."""
+        waiting = self._waiting.columns
+        if not waiting or (LEGAL in waiting) == self._learns_moves:
+            return
+        if self._learns_moves:
+            width = pack_legal(np.zeros(0, int), np.zeros(1, int), ACTIONS.size).shape[1]
+            waiting[LEGAL] = np.zeros((len(waiting["seat"]), width), np.uint8)
+            waiting[ADVICE] = np.full(len(waiting["seat"]), -1, np.int32)
+        else:
+            del waiting[LEGAL], waiting[ADVICE]
+
+    def _decide(self, tables: Tables, tally: Tally) -> npt.NDArray[np.int64]:
+        """``[N] int64`` moves at the tables that wait; they are stored."""
+        begin = time.perf_counter()
+        observation, legal = tables.observation(), tables.asked
+        offsets: npt.NDArray[np.int64]
+        if self.teacher is not None:
+            best = self.teacher.moves(tables)
+        else:
+            ids, offsets = legal.ids()
+            best = self._best(observation, ids.astype(np.int64), offsets)
+        tally.inference += time.perf_counter() - begin
+        draws = self._rng.random((2, len(best)))
+        wild = np.flatnonzero(draws[0] < self.epsilon)
+        moves = best.copy()
+        if len(wild):
+            moves[wild] = legal.take(wild).pick(draws[1][wild])
+        tally.made += len(moves)
+        tally.greedy += int(np.count_nonzero(moves == best))
+        tally.illegal += int(np.count_nonzero(~legal.contains(moves)))
+        seats = tables.seats
+        columns: Columns = {
+            "hand": self._hands[tables.rows],
+            "seat": seats.astype(np.int8),
+            OBSERVATION: observation,
+            ACTION: moves.astype(np.int32),
+        }
+        if self._privileged:
+            columns[PRIVILEGED] = privileged_rows(tables.waiting, seats)
+        if self._learns_moves:
+            advised = best if self.adviser is None else self.adviser.moves(tables)
+            columns[ADVICE] = advised.astype(np.int32)
+            columns[LEGAL] = pack_legal(*legal.ids(), ACTIONS.size)
+        self._waiting.add(columns)
+        return moves
+
+    @torch.inference_mode()
+    def _best(
+        self,
+        observation: npt.NDArray[np.int8],
+        ids: npt.NDArray[np.int64],
+        offsets: npt.NDArray[np.int64],
+    ) -> npt.NDArray[np.int64]:
+        flat = torch.from_numpy(ids)
+        rows = offsets_to_rows(torch.from_numpy(offsets))
+        values = self._policy(torch.from_numpy(observation), rows, flat)
+        place = segment_argmax(values, rows, len(observation))
+        if bool((place < 0).any()):
+            raise RuntimeError("a decision without any legal move reached the network")
+        best: npt.NDArray[np.int64] = flat[place].numpy()
+        return best
+
+    # --- going on ----------------------------------------------------------------------------
+
+    def running(self) -> tuple[Columns, dict[str, Any]]:
+        """What :meth:`go_on` needs: arrays, and JSON values."""
+        arrays, values = self.tables.running()
+        arrays = {f"tables.{name}": array for name, array in arrays.items()}
+        arrays |= {f"waiting.{name}": column for name, column in self._waiting.columns.items()}
+        arrays |= {"hands": self._hands, "decisions": self._decisions}
+        values |= {"next_hand": self._next_hand, "draws": self._rng.bit_generator.state}
+        return arrays, values
+
+    def go_on(self, arrays: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        """Play on where :meth:`running` was called.
+
+        Raises:
+            ValueError: it was called on another number of tables.
+        """
+
+        def below(prefix: str) -> Columns:
+            names = [name for name in arrays if name.startswith(prefix)]
+            return {name.removeprefix(prefix): np.array(arrays[name]) for name in names}
+
+        self.tables.go_on(below("tables."), values)
+        self._waiting.columns = below("waiting.")
+        self._hands, self._decisions = np.array(arrays["hands"]), np.array(arrays["decisions"])
+        self._next_hand = int(values["next_hand"])
+        self._rng.bit_generator.state = values["draws"]

@@ -1,0 +1,96 @@
+"""A trained network as an agent, and as an agent folder; the same for every trainer."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+import lupai
+from lupai.agents.checkpoint import AgentCard, CheckpointAgent, Idle, save_agent
+from lupai.agents.network import NetworkConfig
+from lupai.agents.policies import Policy
+from lupai.envs.baohuang.engine import Engine
+from lupai.train.config import TrainConfig
+from lupai.train.files import writing_folder
+from lupai.train.run_folder import Progress
+
+__all__ = ["AgentPart", "agent_of", "network_config", "write_agent"]
+
+
+def network_config(config: TrainConfig) -> NetworkConfig:
+    """What the networks are made of."""
+    section = config.network
+    return NetworkConfig(
+        section.hidden,
+        section.move_hidden,
+        section.value_hidden,
+        section.history,
+        section.history_units,
+        config.selfplay.policies,
+    )
+
+
+def agent_of(policy: Policy, config: TrainConfig, engine: Engine) -> CheckpointAgent:
+    """An agent that plays the moves with the highest output."""
+    card = AgentCard(
+        game=engine.game,
+        rules=config.rules_string,
+        action_layout=engine.actions.hash,
+        observation_layout=engine.observation_layout.hash,
+        network=network_config(config),
+        weights_sha256="",  # they are in memory
+        idle=_idle(config),
+        temperature=config.temperature,
+    )
+    return CheckpointAgent(policy, card, name=config.name)
+
+
+def write_agent(
+    policy: Policy, config: TrainConfig, engine: Engine, folder: Path, progress: Progress
+) -> None:
+    """Write a network as an agent folder; an old one of that name is replaced."""
+    with writing_folder(folder) as new:
+        save_agent(
+            new,
+            policy,
+            network_config(config),
+            engine,
+            idle=_idle(config),
+            temperature=config.temperature,
+            provenance={
+                "name": config.name,
+                "algorithm": config.algorithm,
+                "seed": config.seed,
+                **asdict(progress),
+                "lupai": lupai.__version__,
+                "torch": torch.__version__,
+                "python": platform.python_version(),
+            },
+        )
+
+
+class _Writer(Protocol):
+    def write_agent(self, folder: Path, progress: Progress) -> None: ...
+
+
+class AgentPart:
+    """The agent folder of a checkpoint; written for players, never read back."""
+
+    def __init__(self, writer: _Writer, progress: Progress) -> None:
+        self._writer, self._progress = writer, progress
+
+    def save(self, folder: Path) -> None:
+        """See :class:`lupai.train.checkpoints.Saved`."""
+        self._writer.write_agent(folder, self._progress)
+
+    def restore(self, state: Mapping[str, Any], folder: Path) -> None:
+        """Nothing."""
+
+
+def _idle(config: TrainConfig) -> Idle:
+    return "pass" if config.env.skip == "idle" else "choose"

@@ -1,0 +1,78 @@
+"""The first part of a run: the sampler's seats are played by an agent that is there already.
+
+PPO raises the likelihood of its moves meanwhile, instead of its surrogate; critic and role head
+learn from the same hands, so that PPO begins with a value network that knows the game. Deep Monte
+Carlo learns what its moves are worth. The column :data:`TAUGHT` says of each decision how
+it came about: hands that run when the imitation ends are of both kinds.
+"""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lupai.agents.base import Agent, ask
+from lupai.agents.streams import agent_seed, table_lanes
+from lupai.train.config import TrainConfig
+from lupai.train.league.coach import Learner
+from lupai.train.sampling.tables import Tables
+
+__all__ = ["TAUGHT", "Teacher", "set_teacher"]
+
+TAUGHT: Final = "taught"
+
+
+class Teacher:
+    """Plays for the learner.
+
+    Args:
+        agent: who.
+        seed: of its own draws. worker: number of the sampler.
+    """
+
+    def __init__(self, agent: Agent, seed: int, worker: int = 0) -> None:
+        self.agent = agent
+        self.agent.reset(agent_seed(seed, worker))
+
+    def moves(self, tables: Tables) -> npt.NDArray[np.int64]:
+        """``[N] int64`` its moves at the tables that wait."""
+        seats = tables.seats
+        lanes = table_lanes(np.asarray(tables.state.seeds)[tables.rows, 0], seats)
+        return ask(self.agent, tables.views(), lanes).astype(np.int64)
+
+
+def set_teacher(learner: Learner, config: TrainConfig, steps: int, packed: bytes | None) -> None:
+    """Tell all samplers what the imitated agent does after ``steps`` decisions of the run: it plays
+    (``teacher``), is asked beside the network (``adviser``), or neither.
+
+    Args:
+        packed: the agent; may be None when it has nothing to do any more.
+    """
+    section = config.imitation
+    if not section.steps:
+        return
+    plays = steps < section.steps
+    if not plays:
+        learner.each_sampler(_dismiss)
+    if plays or section.keep:
+        place = "teacher" if plays else "adviser"
+        if any(learner.each_sampler(partial(_lacks, place=place))):
+            assert packed is not None
+            learner.each_sampler(partial(_take, place=place, packed=packed, seed=config.seed))
+
+
+def _lacks(sampler: Any, place: str) -> bool:
+    return getattr(sampler, place) is None
+
+
+def _take(sampler: Any, place: str, packed: bytes, seed: int) -> None:
+    if getattr(sampler, place) is None:
+        setattr(sampler, place, Teacher(pickle.loads(packed), seed, sampler.worker_index or 0))
+
+
+def _dismiss(sampler: Any) -> None:
+    sampler.teacher = None
