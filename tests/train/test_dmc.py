@@ -302,6 +302,28 @@ def test_an_agents_moves_are_learned_where_it_plays_and_where_it_is_asked():
     assert 0 < (data[ADVICE] == data[ACTION]).mean() < 1
 
 
+def test_a_share_of_the_decisions_is_learned_and_the_play_is_the_same():
+    learner = Learner(dmc())
+    every, all_of_it = ready(dmc(), learner, 0.0).sample(4000)
+    section = {"steps": 1, "agent": "greedy", "log_loss": 1.0, "keep": 1.0}
+    config = dmc(dmc={"share": 0.25}, imitation=section)
+    some, tally = ready(config, learner, 0.0).sample(1000)
+    assert 0.2 < len(some[SCORE]) / tally.decided < 0.3
+    assert tally.metrics()["play/decisions_per_hand"] == pytest.approx(
+        all_of_it.metrics()["play/decisions_per_hand"], rel=0.15
+    )
+    known = {
+        row.tobytes() + bytes([s]) for row, s in zip(every[OBSERVATION], every["seat"], strict=True)
+    }
+    met = [
+        r.tobytes() + bytes([s]) in known
+        for r, s in zip(some[OBSERVATION], some["seat"], strict=True)
+    ]
+    assert np.mean(met) > 0.8  # the longer run has the hands of the shorter one
+    _, ids = unpack_legal(torch.from_numpy(some[LEGAL][:1]))
+    assert int(some[ADVICE][0]) in ids.tolist()
+
+
 # --- bookkeeping ----------------------------------------------------------------------------------
 
 

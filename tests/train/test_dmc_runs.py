@@ -150,6 +150,18 @@ def test_a_league_plays_snapshots_that_draw_by_the_temperature(tmp_path, monkeyp
     assert len(lines(folder)) == 5
 
 
+def test_an_exploiter_is_gated_and_confirmed(tmp_path):
+    config = dmc(
+        runs=str(tmp_path),
+        selfplay={"mode": "exploit"},
+        target="greedy",
+        exploit={"every": 1, "deals": 2, "confirm_deals": 2},
+    )
+    report = json.loads((quiet(config) / "exploit.json").read_text())
+    assert report["confirmed"]["iteration"] == report["best"]["iteration"]
+    assert len(report["gates"]) >= 2
+
+
 def test_a_higher_temperature_draws_worse_moves(tmp_path, monkeypatch):
     stop_after(monkeypatch, 1)
     folder = quiet(dmc(runs=str(tmp_path), dmc={"lr": 0.01}))
@@ -198,8 +210,15 @@ def test_two_samplers_are_the_same_at_every_run(tmp_path, monkeypatch):
     stop_after(monkeypatch, 3)
     seen = []
     for place in ("a", "b"):
-        workers = {"runners": 2, "envs_per_runner": 4}
-        folder = quiet(dmc(runs=str(tmp_path / place), workers=workers))
+        folder = quiet(
+            dmc(
+                runs=str(tmp_path / place),
+                workers={"runners": 2, "envs_per_runner": 4},
+                selfplay={"mode": "league", "every": 1, "anchors": ["greedy"]},
+                imitation={"steps": 600, "agent": "greedy", "log_loss": 1, "keep": 1, "prior": 1},
+                dmc={"share": 0.5},
+            )
+        )
         seen.append((digest(folder), told(folder)))
     assert seen[0] == seen[1]
     assert len(seen[0][1]) == 3

@@ -43,7 +43,16 @@ class DMCSection(Section):
         description="of moves that are drawn (league snapshots) or imitated: one that is worth so "
         "much less (in reward) is 1 / e times as likely",
     )
-    batch_size: int = Field(16_000, ge=16, description="decisions per iteration, at least")
+    share: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        description="of the decisions of a hand that are learned, drawn at random; those of one "
+        "hand are much alike",
+    )
+    batch_size: int = Field(
+        16_000, ge=16, description="decisions that are learned per iteration, at least"
+    )
     minibatch_size: int = Field(500, ge=1, description="decisions per gradient step")
     epochs: int = Field(1, ge=1, le=100, description="passes over a batch")
     grad_clip: float = Field(5.0, gt=0, description="largest norm of a network's gradient")

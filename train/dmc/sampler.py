@@ -75,6 +75,7 @@ class Sampler:
         self._waiting = Waiting()
         self._hands = np.arange(count)  # [B] number of the running hand
         self._decisions = np.zeros(count, np.int64)  # [B] decisions in it so far
+        self._stored = np.zeros(count, np.int64)  # [B] those of them that will be learned
         self._next_hand = count
         self._privileged = needs_privileged(config)
 
@@ -97,7 +98,7 @@ class Sampler:
         self.epsilon = epsilon
 
     def sample(self, decisions: int) -> tuple[Columns, Tally]:
-        """Play until hands with so many decisions, or a few more, have ended.
+        """Play until hands with so many decisions to learn, or a few more, have ended.
 
         Returns:
             Columns ``[N, ...]`` of these hands' decisions: OBSERVATION ``[N, D] int8``, ACTION,
@@ -121,13 +122,13 @@ class Sampler:
         return data, tally
 
     def _close(self, end: Finished, tally: Tally) -> int:
-        """Count a hand and give its table the next number; decisions in it."""
-        made = int(self._decisions[end.table])
-        tally.end(end, made)
+        """Count a hand and give its table the next number; decisions in it that are learned."""
+        tally.end(end, int(self._decisions[end.table]))
+        stored = int(self._stored[end.table])
         self._hands[end.table] = self._next_hand
         self._next_hand += 1
-        self._decisions[end.table] = 0
-        return made
+        self._decisions[end.table] = self._stored[end.table] = 0
+        return stored
 
     @property
     def _learns_moves(self) -> bool:
@@ -166,21 +167,40 @@ class Sampler:
         tally.made += len(moves)
         tally.greedy += int(np.count_nonzero(moves == best))
         tally.illegal += int(np.count_nonzero(~legal.contains(moves)))
-        seats = tables.seats
+        self._store(tables, observation, best, moves)
+        return moves
+
+    def _store(
+        self,
+        tables: Tables,
+        observation: npt.NDArray[np.int8],
+        best: npt.NDArray[np.int64],
+        moves: npt.NDArray[np.int64],
+    ) -> None:
+        """Keep the decisions that will be learned."""
+        share = self.config.dmc.share
+        some = np.arange(len(moves))
+        if share < 1:
+            some = np.flatnonzero(self._rng.random(len(moves)) < share)
+        if not len(some):
+            return
+        rows, seats = tables.rows[some], tables.seats[some]
+        np.add.at(self._stored, rows, 1)
         columns: Columns = {
-            "hand": self._hands[tables.rows],
+            "hand": self._hands[rows],
             "seat": seats.astype(np.int8),
-            OBSERVATION: observation,
-            ACTION: moves.astype(np.int32),
+            OBSERVATION: observation[some],
+            ACTION: moves[some].astype(np.int32),
         }
         if self._privileged:
-            columns[PRIVILEGED] = privileged_rows(tables.waiting, seats)
+            every = len(some) == len(tables.rows)
+            waiting = tables.waiting if every else tables.state.take(rows)
+            columns[PRIVILEGED] = privileged_rows(waiting, seats)
         if self._learns_moves:
-            advised = best if self.adviser is None else self.adviser.moves(tables)
+            advised = best[some] if self.adviser is None else self.adviser.moves(tables, some)
             columns[ADVICE] = advised.astype(np.int32)
-            columns[LEGAL] = pack_legal(*legal.ids(), ACTIONS.size)
+            columns[LEGAL] = pack_legal(*tables.asked.take(some).ids(), ACTIONS.size)
         self._waiting.add(columns)
-        return moves
 
     @torch.inference_mode()
     def _best(
@@ -205,7 +225,7 @@ class Sampler:
         arrays, values = self.tables.running()
         arrays = {f"tables.{name}": array for name, array in arrays.items()}
         arrays |= {f"waiting.{name}": column for name, column in self._waiting.columns.items()}
-        arrays |= {"hands": self._hands, "decisions": self._decisions}
+        arrays |= {"hands": self._hands, "decisions": self._decisions, "stored": self._stored}
         values |= {"next_hand": self._next_hand, "draws": self._rng.bit_generator.state}
         return arrays, values
 
@@ -223,5 +243,6 @@ class Sampler:
         self.tables.go_on(below("tables."), values)
         self._waiting.columns = below("waiting.")
         self._hands, self._decisions = np.array(arrays["hands"]), np.array(arrays["decisions"])
+        self._stored = np.array(arrays["stored"])
         self._next_hand = int(values["next_hand"])
         self._rng.bit_generator.state = values["draws"]

@@ -82,7 +82,7 @@ class DMCTrainer:
             self._play(steps)
             self._next = self._played()
         (columns, tally), self._next = self._next, None
-        made = len(columns["seat"])
+        made = tally.decided
         if self.samplers.ahead:
             self._play(steps + made)
         began = time.perf_counter()

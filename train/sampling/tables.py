@@ -105,10 +105,12 @@ class Tables:
         """Legal moves of the N decisions that are waited for."""
         return self._asked[1]
 
-    def views(self) -> Views:
-        """What the asked seats see, for agents."""
-        seats = self.seats.astype(np.intp)
-        return Views(self.engine, self.state, seats, self.rows, legal=self.asked)
+    def views(self, some: Ints | None = None) -> Views:
+        """What the asked seats see, for agents; ``some [n]`` of the N decisions, None: all."""
+        seats, rows, legal = self.seats.astype(np.intp), self.rows, self.asked
+        if some is not None:
+            seats, rows, legal = seats[some], rows[some], legal.take(some)
+        return Views(self.engine, self.state, seats, rows, legal=legal)
 
     def privileged(self, check: npt.ArrayLike | None = None) -> dict[str, npt.NDArray[Any]]:
         """WARNING, god's eye: columns ``[N, ...]`` of what only a learner may see of the asked

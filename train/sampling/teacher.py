@@ -38,11 +38,13 @@ class Teacher:
         self.agent = agent
         self.agent.reset(agent_seed(seed, worker))
 
-    def moves(self, tables: Tables) -> npt.NDArray[np.int64]:
-        """``[N] int64`` its moves at the tables that wait."""
-        seats = tables.seats
-        lanes = table_lanes(np.asarray(tables.state.seeds)[tables.rows, 0], seats)
-        return ask(self.agent, tables.views(), lanes).astype(np.int64)
+    def moves(self, tables: Tables, some: npt.NDArray[np.intp] | None = None) -> npt.NDArray[Any]:
+        """``[N] int64`` its moves at the tables that wait, or at ``some [n]`` of them."""
+        seats, rows = tables.seats, tables.rows
+        if some is not None:
+            seats, rows = seats[some], rows[some]
+        lanes = table_lanes(np.asarray(tables.state.seeds)[rows, 0], seats)
+        return ask(self.agent, tables.views(some), lanes).astype(np.int64)
 
 
 def set_teacher(learner: Learner, config: TrainConfig, steps: int, packed: bytes | None) -> None:
