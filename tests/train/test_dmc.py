@@ -307,7 +307,9 @@ def test_a_share_of_the_decisions_is_learned_and_the_play_is_the_same():
     every, all_of_it = ready(dmc(), learner, 0.0).sample(4000)
     section = {"steps": 1, "agent": "greedy", "log_loss": 1.0, "keep": 1.0}
     config = dmc(dmc={"share": 0.25}, imitation=section)
-    some, tally = ready(config, learner, 0.0).sample(1000)
+    sampler = ready(config, learner, 0.0)
+    sampler.adviser = Teacher(lupai.agents.load("greedy", SMALL), 0)
+    some, tally = sampler.sample(1000)
     assert 0.2 < len(some[SCORE]) / tally.decided < 0.3
     assert tally.metrics()["play/decisions_per_hand"] == pytest.approx(
         all_of_it.metrics()["play/decisions_per_hand"], rel=0.15
