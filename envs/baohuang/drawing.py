@@ -131,8 +131,8 @@ def draw(plan: Plan, n: int, rng: np.random.Generator) -> tuple[I8, I64]:
     """``n`` worlds for each table: hands ``[N * n, S, 54]`` and who was dealt B* ``[N * n]``.
 
     Raises:
-        LupaiError: no deal agrees with the evidence at a table, or none was found in a great many
-            draws.
+        LupaiError: no deal agrees with the evidence at a table; or, where counting takes too much,
+            none was found in a great many draws.
     """
     proofs = plan.proofs
     tables = len(proofs.room)
@@ -140,25 +140,19 @@ def draw(plan: Plan, n: int, rng: np.random.Generator) -> tuple[I8, I64]:
     marked = np.empty(tables * n, np.int64)
     found, drawn = np.zeros(tables, np.int64), np.zeros(tables, np.int64)
     kept = np.zeros(tables, np.int64)
-    patience = np.where(plan.tested, PATIENCE, np.inf)
     counts: dict[int, Count] = {}
-    while True:
-        need = n - kept
-        open_ = np.flatnonzero(need > 0)
-        if not open_.size:
-            break
-        for table in open_[drawn[open_] >= patience[open_]].tolist():
+    while (need := n - kept).any():
+        open_ = np.flatnonzero(need)
+        for table in open_[plan.tested[open_] & (drawn[open_] >= PATIENCE)].tolist():
             if table not in counts:
-                count = counts[table] = plan.count(table)
-                fits = count.cells <= MOST_CELLS
-                patience[table] = count.operations / OPERATIONS_PER_DRAW if fits else np.inf
-        for table in open_[drawn[open_] >= patience[open_]].tolist():
-            made = _counted(plan, counts[table], table, int(need[table]), rng)
-            hands[table * n + kept[table] : (table + 1) * n] = made.hands
-            marked[table * n + kept[table] : (table + 1) * n] = made.marked
-            kept[table] = n
+                counts[table] = plan.count(table)
+            if _is_quicker(counts[table], int(drawn[table])):
+                made = _counted(plan, counts[table], table, int(need[table]), rng)
+                hands[table * n + kept[table] : (table + 1) * n] = made.hands
+                marked[table * n + kept[table] : (table + 1) * n] = made.marked
+                kept[table] = n
         need = n - kept
-        open_ = np.flatnonzero(need > 0)
+        open_ = np.flatnonzero(need)
         if not open_.size:
             break
         hopeless = open_[(found[open_] == 0) & (drawn[open_] >= MAX_DRAWS)]
@@ -186,6 +180,11 @@ def draw(plan: Plan, n: int, rng: np.random.Generator) -> tuple[I8, I64]:
     if loose.size:
         marked[loose] = _any_b(proofs, loose // n, hands[loose], rng)
     return hands, marked
+
+
+def _is_quicker(count: Count, drawn: int) -> bool:
+    """Whether counting would have taken less time than so many draws."""
+    return count.cells <= MOST_CELLS and drawn >= count.operations / OPERATIONS_PER_DRAW
 
 
 def _candidates(plan: Plan, rows: I64, rng: np.random.Generator) -> Made:

@@ -102,8 +102,7 @@ class Seen:
         )
 
     def placed(self, seat: int) -> Seen:
-        """With the secret card at a seat. That it is filled with it takes nothing off what is
-        proved of it."""
+        """With the secret card at a seat, of which as much is proved even if that fills it."""
         card = (_SEATS[:, None] == seat) & (np.arange(NUM_KINDS) == self.secret)
         return replace(
             self,
