@@ -252,6 +252,14 @@ def test_worlds_look_like_the_table_and_the_truth_is_one(part: int) -> None:
                 check_position(party.engine, party.state, number)
 
 
+@pytest.mark.usefixtures("by_count")
+@pytest.mark.parametrize("family", TIED)
+def test_worlds_drawn_by_the_number_of_ways_look_like_the_table(family: str) -> None:
+    for seed in range(5):
+        party, _, _ = position(FAMILIES[family], random.Random(seed), 1, 100_000)
+        check_position(party.engine, party.state, seed, n=3)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("part", range(20))
 def test_worlds_look_like_the_table_in_many_hands(part: int) -> None:
