@@ -101,7 +101,7 @@ MET = {
     "shiwei": {"open", "added", "asked", "skipped", "certain"},
     "weihai": {"open", "certain"},
 }
-LIMIT = {"qingdao": 150, "shiwei": 500, "weihai": 200}  # ways to be tried
+LIMIT = {"qingdao": 150, "shiwei": 250, "weihai": 200}  # ways to be tried
 
 
 def try_deals(preset: str, count: int, first_seed: int) -> None:
