@@ -175,12 +175,11 @@ class View:
         return filled
 
     def determinize(self, n: int, rng: np.random.Generator) -> Tables:
-        """``n`` complete tables, drawn among all that agree with what the seat knows: every way in
-        which the unseen cards can lie that is consistent with the record is equally likely.
+        """``n`` complete tables, drawn among all that agree with what the seat knows: every deal
+        that is consistent with the record is equally likely.
 
         Raises:
-            LupaiError: none was found; the record contradicts itself, or its evidence is so
-                unlikely that a great many draws did not meet it.
+            LupaiError: the record contradicts itself.
         """
         drawn: Tables = self.engine.determinize(self.state, self.seat, n, rng)
         return drawn

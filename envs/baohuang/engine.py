@@ -389,8 +389,8 @@ class Engine(Texts):
         """``n`` complete tables for each of N tables, ``[N * n]``, those of a table in a row, that
         agree with all that a seat knows there; see :mod:`lupai.envs.baohuang.worlds`.
 
-        Every way in which the unseen cards can lie that is consistent with the record is equally
-        likely. Nothing hidden is read. The new tables have no seed, and a void ends the hand.
+        Every deal that is consistent with the record is equally likely. Nothing hidden is read.
+        The new tables have no seed, and a void ends the hand.
 
         Args:
             seats: ``[N]`` or one seat for all whose knowledge counts; -1: a spectator's, who sees
@@ -399,8 +399,7 @@ class Engine(Texts):
             rng: all randomness.
 
         Raises:
-            LupaiError: no world was found; the record contradicts itself, or evidence is so
-                unlikely that a great many draws did not meet it.
+            LupaiError: the record contradicts itself; names the table and the evidence.
         """
         t = self._tables(state, tables)
         viewer = self._viewers(seats, t, NOBODY)
@@ -416,6 +415,9 @@ class Engine(Texts):
         for what seats ``[N]`` (-1: a spectator) know, all consistent deals equally likely.
 
         See :func:`lupai.envs.baohuang.worlds.guard_chances`.
+
+        Raises:
+            LupaiError: as :meth:`determinize`.
         """
         t = self._tables(state, tables)
         viewer = self._viewers(seats, t, NOBODY)

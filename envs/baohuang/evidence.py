@@ -11,10 +11,12 @@ played             those cards are out. Which suits are played is their player's
                    tell nothing of other suits
 crown              R* is in that hand until its holder plays an R, the first of which counts as R*
 shown              those of the shown cards that their holder has not played are in his hand; what
-                   he plays of a kind counts as shown cards first
+                   he plays of a kind counts as shown cards first. Which three of four copies an
+                   emperor shows is not told, so that such deals count less: see ``odds``
 pile, added        who ceded and added a card had no natural of a higher rank, and in that rank no
                    suit of fewer copies, or of as many that comes before (s<h<c<d); who ceded
-                   after the first and added none had no natural card at all
+                   after the first and added none had no natural card at all. Which of equal
+                   copies it was is not told: see ``added_odds``
 said               ``skipped_forced_call``: no kind exactly three times, R* and the pile counted;
                    all five ``cede``: who is then asked has such a kind, also if he calls another
                    of which he has four; ``oppose``: not B*; ``abandon``: both marks. Nothing
@@ -22,7 +24,7 @@ said               ``skipped_forced_call``: no kind exactly three times, R* and 
                    扭 or 踢, or silence: all of them are open to everyone who is asked
 identity_kind      while the role is hidden its fourth copy (or B*) has not been played: it lies
                    in any hand, where a card is called in the emperor's too (secret solo), and
-                   its holder is still in
+                   its holder is still in. If all four lie in the pile everybody can count them
 public             whose the four copies of the called card were, or who was dealt B*, which is in
                    that hand until its holder plays a B
 identity_seat,     where the viewer may see them: the same
@@ -59,7 +61,7 @@ import numpy.typing as npt
 
 from lupai.envs.baohuang.hidden import COPIES_SHOWN
 from lupai.envs.baohuang.legal import Ints
-from lupai.envs.baohuang.roles import callable_kinds
+from lupai.envs.baohuang.roles import COPIES, callable_kinds
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.scoring import solo_decided
 from lupai.envs.baohuang.state import PHASE_OVER, PHASE_PLAY, SEATS, Said, Solo, State
@@ -69,6 +71,7 @@ from lupai.envs.seats import NOBODY
 
 I8 = npt.NDArray[np.int8]
 Bools = npt.NDArray[np.bool_]
+F64 = npt.NDArray[np.float64]
 TRIPLE: Final = 3
 TOP: Final = NATURAL_RANKS - 1
 _SEATS: Final = np.arange(SEATS)
@@ -93,7 +96,9 @@ class Evidence:
         asked: ``[N, S, 54] int8`` what to add to a hand now to get that of the forced call.
         secret: ``[N]`` kind of the one card whose place makes a role, while its seat is not known;
             else -1.
-        may_hold: ``[N, S] bool`` seats that may hold it.
+        odds: ``[N, S]`` of each place of a seat as its place; 0: the seat cannot hold it. A deal
+            in which the emperor has all copies of the called card counts once, while there are as
+            many with one of them elsewhere as there were copies that nobody had seen.
         marked: ``[N]`` who was dealt B*, -1 if that is open or there is none.
         loose_mark: ``[N] bool`` B* has lost its meaning, and any B of another may have been it.
         played_b: ``[N, S] int8`` B's played.
@@ -111,7 +116,7 @@ class Evidence:
     forced: Ints
     asked: I8
     secret: Ints
-    may_hold: Bools
+    odds: F64
     marked: Ints
     loose_mark: Bools
     played_b: I8
@@ -126,6 +131,17 @@ class Evidence:
         good = (order.argmin(axis=2) == self.added[rows] % 4) | ~self.suited[rows]
         fit: Bools = good.all(axis=1)
         return fit
+
+    def added_odds(self, rows: Ints, hands: I8) -> F64:
+        """``[C]``: which of equal copies a seat added is nobody's choice: a deal in which it had
+        more of them counts by so much less. At most 1; arguments as for :meth:`suits_fit`."""
+        kind = np.maximum(self.added[rows], 0).astype(np.intp)[:, :, None]
+        least = np.take_along_axis(self.known[rows] + self.own[rows], kind, axis=2)
+        had = np.take_along_axis(hands + self.own[rows], kind, axis=2)
+        odds: F64 = np.where(self.suited[rows], (least / np.maximum(had, 1))[:, :, 0], 1).prod(
+            axis=1
+        )
+        return odds
 
     def ranks_fit(self, rows: Ints, hands: I8) -> Bools:
         """``[C] bool``: nobody had a natural above the one that he added."""
@@ -171,7 +187,9 @@ def gather(masked: State, viewer: Ints, rules: Rules) -> Evidence:
     all_ceded = ceded.all(axis=1) & (rules.forced_call is True) & (masked.void == 0)
     asked = masked.played + np.where(is_crown, np.int8(0), pile)
     asked[:, :, KIND_R] += ~is_crown[:, :, 0]
-    secret, may_hold = _secret(masked, viewer, marked, loose_mark, rules)
+    secret, odds = _secret(masked, viewer, marked, loose_mark, rules)
+    # 贴牌: with three copies shown and the fourth in the pile nothing is left to guess
+    secret = np.where(pool[np.arange(len(pool)), secret] > 0, secret, NOBODY)
     own = masked.played - np.where(is_crown, pile, np.int8(0))
     own += np.eye(NUM_KINDS + 1, NUM_KINDS, dtype=np.int8)[added]  # none is -1: the last row
     return Evidence(
@@ -187,7 +205,7 @@ def gather(masked: State, viewer: Ints, rules: Rules) -> Evidence:
         forced=np.where(all_ceded, masked.crown, NOBODY),
         asked=asked,
         secret=secret,
-        may_hold=may_hold,
+        odds=odds,
         marked=marked,
         loose_mark=loose_mark,
         played_b=masked.played[:, :, KIND_B],
@@ -239,22 +257,25 @@ def _known(masked: State, viewer: Ints, marked: Ints, rules: Rules) -> I8:
 
 def _secret(
     masked: State, viewer: Ints, marked: Ints, loose: Bools, rules: Rules
-) -> tuple[Ints, Bools]:
-    """Kind of the card whose seat makes a role and is not known, and the seats it may lie with."""
-    may_hold = np.ones(masked.sizes.shape, bool)
+) -> tuple[Ints, F64]:
+    """Kind of the card whose seat makes a role and is not known, and the odds of the seats."""
+    odds = np.ones(masked.sizes.shape)
     if rules.needs_marked_b:
         secret = np.where((marked == NOBODY) & ~loose, KIND_B, NOBODY)
-        may_hold &= ~_has_said(masked, Said.OPPOSE)
+        odds[_has_said(masked, Said.OPPOSE)] = 0
     else:
         hidden = (masked.identity_kind != NOBODY) & (masked.public == 0)
         mine = (masked.identity_seat == viewer) & (viewer != NOBODY)
         secret = np.where(hidden & ~mine, masked.identity_kind, NOBODY)
+        i = np.flatnonzero(secret != NOBODY)
+        seen = masked.pile[i, secret[i]] + (secret[i] == KIND_R)  # R* is seen from the deal on
+        odds[i, masked.emperor[i]] = 1 / np.maximum(COPIES - seen, 1)
     i = np.flatnonzero(
         (secret != NOBODY) & (masked.emperor != NOBODY) & (masked.phase >= PHASE_PLAY)
     )
     if i.size and rules.end != "last_player":
-        may_hold[i] &= _goes_on(masked.take(i), rules)
-    return secret, may_hold
+        odds[i] *= _goes_on(masked.take(i), rules)
+    return secret, odds
 
 
 def _goes_on(masked: State, rules: Rules) -> Bools:

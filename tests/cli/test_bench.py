@@ -42,6 +42,12 @@ def test_bench(tmp_path, monkeypatch, rules):
     assert {name.partition(" + ")[2] for name in names} == {"", "observation", "mask"}
     assert all(len(r["steps_per_second"]) == 2 for r in data["results"])
     assert all(rate > 0 for r in data["results"] for rate in r["steps_per_second"])
+    guesses = {result["case"]: result["views_per_second"] for result in data["guesses"]}
+    told = ["32 worlds", "guard chances"]
+    told += [f"{name}, forced call" for name in told] * (rules != "weihai")
+    assert list(guesses) == told
+    assert all(len(rates) == 2 and min(rates) > 0 for rates in guesses.values())
+    assert all(name in done.out for name in guesses)
     assert all(name in done.out for name in names)
     assert {"processor", "cores", "python", "numpy", "lupai", "date"} <= set(data["machine"])
     assert data["machine"]["processor"] in done.out

@@ -141,6 +141,16 @@ class Story:
             dealt[seat][dealt[seat].index(star)] += "*"
         return self.possible(dealt, viewer)
 
+    def shown(self, seat: int) -> Counter[str]:
+        """Cards of a seat that everybody has seen before play: R*, the pile, three copies."""
+        hand = self.hand
+        shown = Counter[str]()
+        if seat == hand.crown:
+            shown = Counter(hand.pile) | Counter("R")
+            if hand.called is not None:
+                shown |= Counter({hand.called: 3})
+        return shown
+
     def known(self) -> list[Counter[str]]:
         """Cards that everybody knows to be in a hand now, so that draws are not all refused."""
         hand, played = self.hand, self.played

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from math import factorial
+from math import factorial, perm
 
 from tests.envs.redeal import SEATS, Story
 from tests.envs.side_by_side import Party, Rules, deal_of
@@ -29,6 +29,7 @@ class Guess:
     hands: list[Counter[str]]
     marked: int  # who was dealt B*, -1 without
     weight: int
+    guard: int = -1  # -1: nobody, or not known yet
 
 
 def layings(pool: Counter[str], room: dict[int, int]) -> Iterator[dict[int, Counter[str]]]:
@@ -57,13 +58,31 @@ def _splits(copies: int, room: list[int]) -> Iterator[list[int]]:
             yield [first, *rest]
 
 
-def ways(laid: list[Counter[str]]) -> int:
-    """In how many ways distinct cards can lie so."""
+def ways(
+    story: Story, dealt: list[list[str]], hands: list[Counter[str]], marked: int | None
+) -> int:
+    """In how many ways distinct cards can be dealt so, times those in which distinct cards can have
+    been played so; up to a factor.
+
+    Cards of a kind are alike where the rules name a kind: which of his three or four copies the
+    emperor shows, or a seat adds to the tribute, is not told. Which copies are played is seen.
+
+    Args:
+        marked: holder of B*, which is not played as an ordinary B; None: it may have been.
+    """
     total = 1
-    for kind, copies in sum(laid, Counter[str]()).items():
+    cards = [Counter(card for card in cards if "*" not in card) for cards in dealt]
+    for kind, copies in sum(cards, Counter[str]()).items():
         total *= factorial(copies)
-        for hand in laid:
+        for hand in cards:
             total //= factorial(hand[kind])
+    for seat in SEATS:
+        shown = story.shown(seat)
+        for kind, played in story.played[seat].items():
+            mark = kind == "B" and seat == marked
+            first = shown[kind] + (mark and story.hand.role_public)  # played before the others
+            unseen = hands[seat][kind] + played - max(shown[kind], mark)
+            total *= perm(unseen, max(0, played - first))
     return total
 
 
@@ -95,7 +114,6 @@ def every_guess(story: Story, viewer: int, limit: int) -> list[Guess] | None:
     others = [seat for seat in SEATS if seat != viewer]
     pool = sum((hand.hands[seat] for seat in others), Counter[str]())
     room = {seat: hand.hands[seat].total() for seat in others}
-    known = story.known()
     marks = joker_marked(hand.options)
     marked = story.world.marked if marks else -1
     assert marked is not None
@@ -110,27 +128,14 @@ def every_guess(story: Story, viewer: int, limit: int) -> list[Guess] | None:
         hands = [laid[seat] if seat != viewer else hand.hands[seat] for seat in SEATS]
         for marked in holders:
             dealt = dealt_hands(story, hands, marked)
-            if dealt is None or story.possible(dealt, viewer) is None:
+            world = None if dealt is None else story.possible(dealt, viewer)
+            if dealt is None or world is None:
                 out.append(Guess(hands, marked, 0))
                 continue
-            loose = [
-                Counter() if seat == viewer else _minus(hands[seat], known[seat]) for seat in SEATS
-            ]
-            factor = 1
-            if not settled and lost:
-                factor = sum(card[0] == "B" for card in dealt[marked])
-            elif not settled:
-                loose[marked] = _minus(loose[marked], Counter("B"))
-            out.append(Guess(hands, marked, factor * ways(loose)))
+            free = None if lost else marked
+            guard = -1 if world.hand.guard is None else world.hand.guard
+            out.append(Guess(hands, marked, ways(story, dealt, hands, free), guard))
     return out
-
-
-def _minus(hand: Counter[str], some: Counter[str]) -> Counter[str]:
-    """A hand without cards that have to be in it."""
-    rest = Counter(hand)
-    rest.subtract(some)
-    assert min(rest.values(), default=0) >= 0
-    return +rest
 
 
 # ---- positions in which there are few enough worlds to try them all

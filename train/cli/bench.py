@@ -26,7 +26,8 @@ EXAMPLES: Final = """examples:
   lupai bench --train --tables 1024
 
 Every number is the median over the repeats; all play random legal moves. A step is one decision,
-from its legal moves to the state after it; in the AEC loop it is a turn.
+from its legal moves to the state after it; in the AEC loop it is a turn. A view is what one seat
+knows of a table whose guard is hidden: worlds drawn for it, the chances of who is guard.
 
 --peers times our loops and those of other suites in turn, on one core; what is not installed is
 named (pip install "lupai[bench]"; Pgx where jax is there). --growth tells how the cost of a
@@ -127,6 +128,7 @@ def _finish(arguments: argparse.Namespace, data: dict[str, Any]) -> None:
 def _steps(arguments: argparse.Namespace, rules: Rules) -> int:
     from lupai.envs import baohuang_v0
     from lupai.envs.baohuang.engine import Engine
+    from lupai.train.bench.guessing import WORLDS, chances_loop, views, worlds_loop
     from lupai.train.bench.loops import Extra, Loop, Tables, aec_loop, staggered
     from lupai.train.bench.report import digits
 
@@ -138,16 +140,28 @@ def _steps(arguments: argparse.Namespace, rules: Rules) -> int:
         for extra in extras:
             name = f"engine B={count}" + (f" + {extra}" if extra else "")
             cases.append((name, play.loop(extra)))
+    guesses: list[tuple[str, Loop]] = []
+    for ceded in (False, True)[: 1 + bool(rules.forced_call)]:
+        seen = views(engine, ceded)
+        if len(seen[1]):  # a table of few cards may have none
+            where = ", forced call" if ceded else ""
+            guesses.append((f"{WORLDS} worlds{where}", worlds_loop(engine, *seen)))
+            guesses.append((f"guard chances{where}", chances_loop(engine, *seen)))
     data = _head(arguments, rules)
-    print(f"{'steps/s, random legal play':<32}{'median':>12}{'lowest':>12}{'highest':>12}")
-    results = []
-    for name, loop in cases:
-        loop(0.05)  # caches are filled
-        rates = [loop(arguments.seconds) for _ in range(arguments.repeats)]
-        low, middle, high = min(rates), median(rates), max(rates)
-        print(f"{name:<32}{middle:>12,.0f}{low:>12,.0f}{high:>12,.0f}", flush=True)
-        results.append({"case": name, "steps_per_second": digits(rates)})
-    _finish(arguments, data | {"results": results})
+    for key, title, rows in (
+        ("results", "steps/s, random legal play", cases),
+        ("guesses", "views/s, one at a time", guesses),
+    ):
+        unit = "steps_per_second" if key == "results" else "views_per_second"
+        print(f"{title:<32}{'median':>12}{'lowest':>12}{'highest':>12}")
+        data[key] = []
+        for name, loop in rows:
+            loop(0.05)  # caches are filled
+            rates = [loop(arguments.seconds) for _ in range(arguments.repeats)]
+            low, middle, high = min(rates), median(rates), max(rates)
+            print(f"{name:<32}{middle:>12,.0f}{low:>12,.0f}{high:>12,.0f}", flush=True)
+            data[key].append({"case": name, unit: digits(rates)})
+    _finish(arguments, data)
     return 0
 
 
