@@ -251,7 +251,7 @@ def fake(experiment, run, shift, minutes=2.0, steps=1024):
     rows = []
     for i in (1, 2):
         row = {"iteration": i, "steps": steps * i // 2, "hands": 10 * i, "minutes": minutes * i / 2,
-               "time/watching": 30.0}  # fmt: skip
+               "time/watching": 20.0, "time/league": 10.0}  # fmt: skip
         for name in ("greedy", "tactical"):
             row |= {f"eval/{name}/{form}": SCORES[name] + shift + i for form in ("seat", "camp")}
         rows.append(row)

@@ -317,11 +317,34 @@ def test_snapshots_and_copies_are_on_the_disk_before_they_appear(algorithm, tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "old"]
 
 
-def test_a_target_in_the_runs_own_folder_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {"target": "HERE", "selfplay": {"mode": "exploit"}},
+        {"selfplay": {"mode": "league", "anchors": ["HERE"]}},
+        {"imitation": {"agent": "HERE", "steps": 5}},
+        {"watch": {"every": 1, "anchors": ["random", "HERE"]}},
+    ],
+    ids=["target", "anchor", "teacher", "watch"],
+)
+def test_an_agent_in_the_runs_own_folder_is_refused(tmp_path, sections):
+    """With --replace it was removed before it was copied."""
     folder = save_tiny_agent(tmp_path / "tiny" / "agent")
-    config = tiny(runs=str(tmp_path), target=str(folder), selfplay={"mode": "exploit"})
+    text = json.dumps(sections).replace("HERE", str(folder))
     with pytest.raises(LeagueError, match="lies in the folder of the run itself"):
-        check_opponents(config)
+        check_opponents(tiny(runs=str(tmp_path), **json.loads(text)))
+
+
+def test_copies_that_were_cut_off_go_and_a_source_that_has_gone_is_told(tmp_path):
+    for place in ("imitation", "league", "exploit"):
+        (tmp_path / "run" / place / ".half.0a1b").mkdir(parents=True)
+    there = save_tiny_agent(tmp_path / "there")
+    copies = Copies(tmp_path / "run", new=True)
+    assert copies.source(str(there), "imitation/there") == "imitation/there"
+    shutil.rmtree(there)
+    with pytest.raises(LeagueError, match="was removed while this run started"):
+        copies.write()
+    assert not list((tmp_path / "run").rglob(".*"))
 
 
 # --- exploiters -------------------------------------------------------------------------------

@@ -5,17 +5,22 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
+from contextlib import closing
 
 import pytest
 
 pytest.importorskip("ray")
 
+import lupai.agents
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.metrics import metrics
 from lupai.train.rllib.role_check import GROUNDED_LOSS, GUESSES, GUESSES_LOSS
+from lupai.train.rllib.trainer import RLlibTrainer
 from lupai.train.rllib.windows import GUESSES as LEAST_GUESSES
 from lupai.train.rllib.windows import HANDS, Window, Windows
+from lupai.train.run_folder import Progress
 from lupai.train.sampling.tables import ROLES
+from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train]
 
@@ -48,6 +53,18 @@ def test_a_window_holds_whole_iterations_and_no_more_than_it_must():
         {"x", "y", "n"},
     )
     assert Window(10).mean("x") is window.mean("x", "never") is None
+
+
+def test_hands_of_an_imitated_agent_are_forgotten_when_it_is_over(ray_session):
+    """For a thousand hands the curve was the teacher's in part."""
+    config = tiny(imitation={"agent": "greedy", "steps": 10})
+    progress = Progress()
+    with closing(RLlibTrainer(config, progress, teacher=lupai.agents.load("greedy"))) as trainer:
+        trainer.train()
+        trainer._windows.hands.add(10**6, {"decisions": 0.0})
+        progress.steps = 512
+        row = trainer.train()
+        assert "play/decisions_per_hand" not in row or row["play/decisions_per_hand"] > 1
 
 
 def test_scores_are_means_over_many_hands_and_not_over_the_few_of_an_iteration():

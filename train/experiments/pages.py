@@ -85,7 +85,7 @@ def _run_table(data: dict[str, Any]) -> str:
     ]  # fmt: skip
     note = (
         "Intervals of a run: 95 %, deals are the unit. Minutes are those of training; the next "
-        "column adds the matches for the curve."
+        "column adds the matches for the curve, and the league's."
     )
     return f"{markdown(head, body)}\n\n{note}"
 

@@ -123,14 +123,14 @@ def _run(experiment: Experiment, run: Run) -> dict[str, Any]:
     rows = [json.loads(line) for line in (run.folder / METRICS_FILE).read_text("utf-8").split("\n")
             if line]  # fmt: skip
     last = rows[-1]
-    watching = sum(row.get("time/watching", 0.0) for row in rows) / 60
+    beside = sum(row.get(f"time/{name}", 0.0) for row in rows for name in ("watching", "league"))
     return {
         "seed": run.seed,
         "iterations": last["iteration"],
         "steps": last["steps"],
         "hands": last["hands"],
         "minutes": round(last["minutes"], 3),
-        "wall_minutes": round(last["minutes"] + watching, 3),  # with the matches of the curve
+        "wall_minutes": round(last["minutes"] + beside / 60, 3),  # with all matches
         "samples_per_second": round(last["steps"] / (60 * last["minutes"]), 1),
         "started": card["sessions"][0]["started"],
         "sessions": len(card["sessions"]),

@@ -20,7 +20,7 @@ import lupai.agents
 from lupai.agents.base import Agent
 from lupai.agents.registry import AGENTS
 from lupai.train.config import TrainConfig
-from lupai.train.league.frozen import IMITATED, Copies, label, load_opponent, pack
+from lupai.train.league.frozen import IMITATED, Copies, imitates, label, load_opponent, pack
 from lupai.train.league.matchmaking import Plan, Seating, opponent_shares
 from lupai.train.league.population import (
     LeagueError,
@@ -93,6 +93,7 @@ def check_opponents(
     place = folder or config.run_folder
     own = place.resolve()
     for name in config.watch.anchors if config.watch.every else ():
+        _refuse_own(name, own)
         lupai.agents.load(name, config.rules_string)
     wanted = [
         name
@@ -101,19 +102,22 @@ def check_opponents(
     ]
     imitated = config.imitation.agent
     there = progress is not None and (place / IMITATED / label(imitated)).is_dir()
-    if config.imitation.steps > (0 if progress is None else progress.steps) and not there:
+    if imitates(config, 0 if progress is None else progress.steps) and not there:
         wanted.append(imitated)
     for name in wanted:
-        if (
-            name not in AGENTS
-            and Path(name).is_dir()
-            and own in (p := Path(name).resolve(), *p.parents)
-        ):
-            raise LeagueError(
-                f"opponent {name!r} lies in the folder of the run itself; copy it to another "
-                f"place, or choose another name=…"
-            )
+        _refuse_own(name, own)
         load_opponent(name, config.rules_string)
+
+
+def _refuse_own(name: str, own: Path) -> None:
+    if name in AGENTS or not Path(name).is_dir():
+        return
+    path = Path(name).resolve()
+    if own in (path, *path.parents):
+        raise LeagueError(
+            f"opponent {name!r} lies in the folder of the run itself; copy it to another place, or "
+            f"choose another name=…"
+        )
 
 
 def opponents_of(config: TrainConfig) -> tuple[str, ...]:
@@ -162,11 +166,7 @@ class League:
         self._plan = self._next_plan(word=0)
 
     def copy(self) -> None:
-        """Copy the anchors that are folders into the run folder, and remove what a process that
-        was killed has left there."""
-        for place in (FOLDER, "exploit"):  # half an agent
-            for left in (self.folder / place).glob(".*"):
-                shutil.rmtree(left, ignore_errors=True)
+        """Copy the anchors that are folders into the run folder."""
         self._copies.write()
 
     # --- the loop --------------------------------------------------------------------------------

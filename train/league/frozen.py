@@ -21,10 +21,13 @@ from lupai.train.config import TrainConfig
 from lupai.train.files import writing_folder
 from lupai.train.league.population import LeagueError
 
-__all__ = ["IMITATED", "Copies", "label", "load_opponent", "load_teacher", "pack"]
+__all__ = [
+    "IMITATED", "Copies", "imitates", "label", "load_opponent", "load_teacher", "pack",
+]  # fmt: skip
 
 IMITATED: Final = "imitation"  # folder of a run
-PLACES: Final = ("league/", f"{IMITATED}/")  # folders of a run with agents
+PLACES: Final = ("league/", f"{IMITATED}/")  # folders of a run with agents of others
+OWN: Final = ("exploit/",)  # and with agents of its own
 
 
 def load_opponent(name: str | os.PathLike[str], rules: str) -> Agent:
@@ -73,7 +76,10 @@ class Copies:
         if self._new or not (self._folder / place).is_dir():
             if name in AGENTS or not Path(name).is_dir():
                 return name
-            self._uncopied[place] = Path(name)
+            from lupai.agents.checkpoint import find_agent
+
+            # A run's newest checkpoint moves on: what is checked now is what will be copied.
+            self._uncopied[place] = find_agent(Path(name))
         return place
 
     def load(self, source: str, rules: str, sample: bool = False) -> Agent:
@@ -99,15 +105,34 @@ class Copies:
         return load_agent(path, rules=rules, sample=sample)
 
     def write(self) -> None:
-        """Copy what the run does not have yet; each appears whole or not at all."""
-        from lupai.agents.checkpoint import find_agent
+        """Copy what the run does not have yet; each appears whole or not at all. What a process
+        that was killed has left of such copies goes.
 
+        Raises:
+            LeagueError: an agent has gone meanwhile.
+        """
+        for place in (*PLACES, *OWN):
+            for left in (self._folder / place).glob(".*"):
+                shutil.rmtree(left, ignore_errors=True)
         for place, source in self._uncopied.items():
-            # A run's newest checkpoint moves on; what is copied does not.
-            with writing_folder(self._folder / place) as new:
-                shutil.copytree(find_agent(source), new)
-                new.chmod(0o755)  # that of somebody else may be closed
+            try:
+                with writing_folder(self._folder / place) as new:
+                    shutil.copytree(source, new)
+                    new.chmod(0o755)  # that of somebody else may be closed
+            except FileNotFoundError:
+                if source.is_dir():
+                    raise
+                raise LeagueError(
+                    f"{str(source)!r}: was removed while this run started, perhaps by its own run, "
+                    f"which keeps its newest checkpoints only; start again"
+                ) from None
         self._uncopied = {}
+
+
+def imitates(config: TrainConfig, steps: int) -> bool:
+    """Whether a run needs the agent that it imitates after ``steps`` decisions."""
+    section = config.imitation
+    return steps < section.steps or (section.steps > 0 and section.keep > 0)
 
 
 def load_teacher(config: TrainConfig, copies: Copies, steps: int) -> Agent | None:
@@ -117,8 +142,7 @@ def load_teacher(config: TrainConfig, copies: Copies, steps: int) -> Agent | Non
         LupaiError: it cannot be had.
     """
     name = config.imitation.agent
-    section = config.imitation
-    if steps >= section.steps and not (section.steps and section.keep):
+    if not imitates(config, steps):
         return None
     source = copies.source(name, f"{IMITATED}/{label(name)}")
     return copies.load(source, config.rules_string)

@@ -59,7 +59,10 @@ class RLlibTrainer:
 
     def train(self) -> dict[str, float]:
         """One iteration; see :class:`~lupai.train.loop.Trainer`."""
-        self._imitates = self._progress.steps < self._config.imitation.steps
+        imitates = self._progress.steps < self._config.imitation.steps
+        if self._imitates and not imitates:
+            self._windows.forget_hands()  # they were the imitated agent's
+        self._imitates = imitates
         if self._coach is not None:
             self._coach.plan()
         fresh = self._tell()

@@ -58,6 +58,10 @@ class Windows:
     def __init__(self) -> None:
         self.hands, self.guesses = Window(HANDS), Window(GUESSES)
 
+    def forget_hands(self) -> None:
+        """Begin anew with them: somebody else plays from now on."""
+        self.hands = Window(HANDS)
+
     def save(self, folder: Path) -> dict[str, Any]:
         """State for ``trainer.json``."""
         return {"hands": self.hands.state(), "guesses": self.guesses.state()}
