@@ -182,6 +182,14 @@ def test_a_higher_temperature_draws_worse_moves(tmp_path, monkeypatch):
         load_agent(folder)
 
 
+@pytest.mark.parametrize(("section", "steps"), [({}, 0), ({"keep": 1}, 5)])
+def test_an_imitation_without_its_agent_is_one_clear_error(section, steps):
+    config = dmc(imitation={"steps": 5, "agent": "greedy"} | section)
+    trainer = DMCTrainer(config, Progress(steps=steps))
+    with pytest.raises(TrainingError, match=rf"imitation\.agent 'greedy' .* after {steps} dec"):
+        trainer.train()
+
+
 def test_an_address_of_a_cluster_is_refused(tmp_path):
     with pytest.raises(TrainingError, match="algorithm dmc trains on this machine alone"):
         run(dmc(runs=str(tmp_path)), address="auto")
