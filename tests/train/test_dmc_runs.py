@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -250,31 +249,71 @@ def test_a_sampler_that_is_killed_or_fails_is_named():
 
 @needs_proc
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_however_it_ends_nothing_is_left_and_it_goes_on(tmp_path, number):
-    marked = Marked(tmp_path)
+    """SIGTERM to the group once killed the samplers, and the run ended without its checkpoint."""
+    marked, whole_group = Marked(tmp_path), number != signal.SIGKILL
     try:
         run_folder = tmp_path / "runs" / "tiny"
         section = {"batch_size": 256, "minibatch_size": 64}
+        every = 30 if whole_group else 1e-6  # minutes: the first checkpoint is that of the end
         file = config_file(
             tmp_path, algorithm="dmc", rules=SMALL, dmc=section,
-            workers={"runners": 2, "envs_per_runner": 8}, checkpoint={"every_minutes": 1e-6},
+            workers={"runners": 1, "envs_per_runner": 8}, checkpoint={"every_minutes": every},
         )  # fmt: skip
         process = marked.start("train", file)
         wait_for(process, lambda: len(lines(run_folder)) >= 3)
-        if number == signal.SIGINT:
+        if whole_group:
             os.killpg(process.pid, number)
         else:
             process.send_signal(number)
         _, err = process.communicate(timeout=60)
-        assert process.returncode == (0 if number == signal.SIGINT else -9), err
+        assert process.returncode == (0 if whole_group else -9), err
         assert marked.gone(10)
-        assert read_run(run_folder).state == ("stopped" if number == signal.SIGINT else "crashed")
-        reached = lines(run_folder)[-1]["steps"]
-        time.sleep(0.1)
-        code, _, err = marked.lupai("train", "--resume", run_folder, f"stop.steps={reached + 600}")
-        assert code == 0, err
-        assert lines(run_folder)[-1]["steps"] >= reached + 600
-        assert marked.gone(10)
+        assert read_run(run_folder).state == ("stopped" if whole_group else "crashed")
+        last = lines(run_folder)[-1]
+        newest = json.loads((run_folder / "latest.json").read_text())["checkpoint"]
+        if whole_group:
+            assert newest == f"checkpoints/{last['iteration']:06d}"
     finally:
         marked.close()
+    resume(
+        run_folder, (f"stop.steps={last['steps'] + 600}", "workers.runners=0"), out=io.StringIO()
+    )
+    assert lines(run_folder)[-1]["steps"] >= last["steps"] + 600
+
+
+SCRIPT = """
+from lupai.train.trainer import run
+from tests.train.test_dmc import dmc
+run(dmc(runs="runs", workers={"runners": 1, "envs_per_runner": 4}))
+"""
+
+
+@pytest.mark.slow
+def test_a_script_without_a_guard_is_told_so(tmp_path):
+    file = tmp_path / "script.py"
+    file.write_text(SCRIPT)
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, str(file)], capture_output=True, text=True, timeout=200, check=False,
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": f"{root}:{os.environ.get('PYTHONPATH', '')}"},
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "sampler 1 of 1" in done.stderr
+    assert "below `if __name__ == '__main__':`" in done.stderr
+
+
+def test_samplers_that_nobody_closes_do_not_keep_their_process(tmp_path):
+    """They hear no SIGTERM, with which multiprocessing would end them."""
+    code = """
+from lupai.train.dmc.actors import Actors
+from tests.train.test_dmc import dmc
+actors = Actors(dmc(workers={"runners": 1, "envs_per_runner": 4}), 0)
+actors.begin(id)
+print(len(actors.results()))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
