@@ -109,6 +109,31 @@ def test_two_and_two_iterations_are_four_to_the_last_bit(tmp_path, monkeypatch, 
     assert digest(halves) == digest(whole)
 
 
+@pytest.mark.parametrize(
+    ("changed", "kept"), [({}, True), ({"prior": 0}, False), ({"steps": 5000}, False)]
+)
+def test_a_resume_without_prior_or_with_more_imitation_adds_to_no_old_prior(
+    tmp_path, changed, kept
+):
+    """It once went on adding to the prior of the checkpoint, whatever the config said."""
+
+    def trainer(**changed):
+        section = {"steps": 200, "agent": "greedy", "log_loss": 1, "prior": 700}
+        config = dmc(imitation=section | changed)
+        return DMCTrainer(config, Progress(steps=1000), teacher=lupai.agents.load("greedy", SMALL))
+
+    before, after = trainer(), trainer(**changed)
+    before.train()
+    assert before.learner.prior is not None
+    after.restore(before.save(tmp_path), tmp_path)
+    after.train()
+    assert (after.learner.prior is not None) == kept
+    if changed.get("steps"):  # the prior comes when this imitation is over
+        after._progress.steps = 5000
+        after.train()
+        assert after.learner.prior is not None
+
+
 def test_other_tables_are_dealt_anew_on_a_resume(tmp_path, monkeypatch):
     stop_after(monkeypatch, 2)
     folder = quiet(dmc(runs=str(tmp_path)))

@@ -186,11 +186,13 @@ class DMCTrainer:
         return values
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
-        """Go on from :meth:`save`; games are dealt anew where their tables are not these."""
+        """Go on from :meth:`save`; games are dealt anew where their tables are not these, and a
+        prior is left out where there is to be none, or the imitation goes on."""
         stored = torch.load(folder / NETWORKS_FILE, map_location="cpu", weights_only=True)
         for name, network in self.learner.networks.items():
             network.load_state_dict(stored[name])
-        if "prior" in stored:
+        section = self._config.imitation  # a resume may have changed it
+        if "prior" in stored and section.prior and self._progress.steps >= section.steps:
             self.learner.fix_prior()
             assert self.learner.prior is not None
             self.learner.prior.load_state_dict(stored["prior"])
