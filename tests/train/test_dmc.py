@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,7 @@ from lupai.train.dmc.sampler import ACTION, ADVICE, LEGAL, OBSERVATION, Sampler
 from lupai.train.dmc.schedule import epsilon, learning_rate
 from lupai.train.dmc.tally import Tally
 from lupai.train.export import agent_of
+from lupai.train.learning.windows import Windows
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
 from lupai.train.run_folder import TrainingError
 from lupai.train.sampling.tables import ROLES, Finished
@@ -253,7 +256,7 @@ def test_random_moves_come_as_often_as_they_should():
     # A random move is sometimes the best one.
     assert 0.1 < shares[0.2] <= 0.2 + 0.02
     assert shares[1.0] > 0.5
-    assert tally.metrics()["dmc/greedy_share"] == pytest.approx(1 - shares[1.0])
+    assert tally.metrics(Windows())["dmc/greedy_share"] == pytest.approx(1 - shares[1.0])
 
 
 def test_what_is_hidden_changes_no_move(monkeypatch):
@@ -311,8 +314,8 @@ def test_a_share_of_the_decisions_is_learned_and_the_play_is_the_same():
     sampler.adviser = Teacher(lupai.agents.load("greedy", SMALL), 0)
     some, tally = sampler.sample(1000)
     assert 0.2 < len(some[SCORE]) / tally.decided < 0.3
-    assert tally.metrics()["play/decisions_per_hand"] == pytest.approx(
-        all_of_it.metrics()["play/decisions_per_hand"], rel=0.15
+    assert tally.metrics(Windows())["play/decisions_per_hand"] == pytest.approx(
+        all_of_it.metrics(Windows())["play/decisions_per_hand"], rel=0.15
     )
     known = {
         row.tobytes() + bytes([s]) for row, s in zip(every[OBSERVATION], every["seat"], strict=True)
@@ -357,13 +360,18 @@ def test_a_tally_counts_the_learners_seats_only_and_adds_up():
         ),
         np.array([True, False, True, True, False]),
     )
-    one = Tally()
+    one, windows = Tally(), Windows()
     one.end(hand, 30)
-    row = (one + one).metrics()
+    row = (one + one).metrics(windows)
     assert row["score/emperor"] == 8
     assert row["score/rebel"] == -4
     assert "score/guard" not in row
     assert (row["hands"], row["play/decisions_per_hand"], row["play/solo_share"]) == (2, 30, 0)
+    other = Tally()
+    other.end(replace(hand, scores=np.array([-4, 2, 2, 0, 0])), 12)
+    row = other.metrics(windows)  # an iteration has few hands, so its means are over more
+    assert row["score/emperor"] == pytest.approx((8 + 8 - 4) / 3)
+    assert (row["hands"], row["play/decisions_per_hand"]) == (1, 24)
 
 
 def test_exploration_and_learning_rate_fall_in_straight_lines():

@@ -134,6 +134,31 @@ def test_a_resume_without_prior_or_with_more_imitation_adds_to_no_old_prior(
         assert after.learner.prior is not None
 
 
+def test_scores_are_means_over_the_latest_hands_of_a_run_and_its_resume(tmp_path, monkeypatch):
+    """They once were those of an iteration's few hands."""
+    stop_after(monkeypatch, 2)
+    folder = quiet(dmc(runs=str(tmp_path)))
+    stop_after(monkeypatch, 3)
+    resume(folder, out=io.StringIO())
+    rows = lines(folder)
+
+    def kept():
+        place = folder / json.loads((folder / "latest.json").read_text())["checkpoint"]
+        file = place / "trainer.json"
+        return file, json.loads(file.read_text())
+
+    file, state = kept()
+    window = state["states"]["windows"]["hands"]
+    assert [hands for hands, _ in window][1:] == list(np.diff([row["hands"] for row in rows]))
+    points, seats = (sum(s[f"{k}/rebel"] for _, s in window) for k in ("points", "seats"))
+    assert rows[-1]["score/rebel"] == pytest.approx(points / seats, abs=1e-6)
+    del state["states"]["windows"]  # of a version before
+    file.write_text(json.dumps(state))
+    stop_after(monkeypatch, 4)
+    resume(folder, out=io.StringIO())
+    assert len(kept()[1]["states"]["windows"]["hands"]) == 1
+
+
 def test_other_tables_are_dealt_anew_on_a_resume(tmp_path, monkeypatch):
     stop_after(monkeypatch, 2)
     folder = quiet(dmc(runs=str(tmp_path)))

@@ -10,11 +10,11 @@ import pytest
 
 pytest.importorskip("ray")
 
+from lupai.train.learning.windows import GUESSES as LEAST_GUESSES
+from lupai.train.learning.windows import HANDS, Window, Windows
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.metrics import metrics
 from lupai.train.rllib.role_check import GROUNDED_LOSS, GUESSES, GUESSES_LOSS
-from lupai.train.rllib.windows import GUESSES as LEAST_GUESSES
-from lupai.train.rllib.windows import HANDS, Window, Windows
 from lupai.train.sampling.tables import ROLES
 
 pytestmark = [pytest.mark.train]

@@ -31,6 +31,7 @@ from lupai.train.dmc.tally import Tally
 from lupai.train.export import AgentPart, agent_of, network_config, write_agent
 from lupai.train.league.coach import League
 from lupai.train.league.frozen import pack
+from lupai.train.learning.windows import Windows
 from lupai.train.run_folder import Progress
 from lupai.train.sampling.teacher import set_teacher
 
@@ -65,6 +66,7 @@ class DMCTrainer:
         self._config, self._progress, self._coach = config, progress, coach
         self._teacher = None if teacher is None else pack(teacher)
         self._imitates = False
+        self._windows = Windows()
         self._engine = Engine(config.rules_string)
         self.learner = Learner(config)
         key = [config.seed, progress.iteration]
@@ -95,7 +97,10 @@ class DMCTrainer:
         learning = time.perf_counter() - began
         if self.samplers.ahead:
             self._next = self._played()
-        row |= tally.metrics() | {"steps": made, "dmc/epsilon": epsilon(self._config, steps)}
+        row |= tally.metrics(self._windows) | {
+            "steps": made,
+            "dmc/epsilon": epsilon(self._config, steps),
+        }
         self._imitates = steps < self._config.imitation.steps
         whole = time.perf_counter() - begin
         row |= {
@@ -162,7 +167,11 @@ class DMCTrainer:
 
     def parts(self) -> Mapping[str, Saved]:
         """The agent's folder, and what else it takes to go on."""
-        parts: dict[str, Saved] = {"agent": AgentPart(self, self._progress), "dmc": _State(self)}
+        parts: dict[str, Saved] = {
+            "agent": AgentPart(self, self._progress),
+            "dmc": _State(self),
+            "windows": self._windows,
+        }
         return parts if self._coach is None else parts | {"league": self._coach}
 
     def close(self) -> None:
