@@ -16,12 +16,13 @@ from lupai.agents.network import unpack_legal
 from lupai.agents.trained import CheckpointAgent
 from lupai.train.config import ConfigError, load_config
 from lupai.train.dmc import sampler as sampling
-from lupai.train.dmc.decisions import SCORE, Waiting
+from lupai.train.dmc.decisions import SCORE, Waiting, one_of_each
 from lupai.train.dmc.learner import Learner, values_of
 from lupai.train.dmc.sampler import ACTION, ADVICE, LEGAL, OBSERVATION, Sampler
 from lupai.train.dmc.schedule import epsilon, learning_rate
 from lupai.train.dmc.tally import Tally
 from lupai.train.export import agent_of
+from lupai.train.learning.heads import FEW_LABELS
 from lupai.train.learning.windows import Windows
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
 from lupai.train.run_folder import TrainingError
@@ -106,8 +107,9 @@ def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies):
     copied = sum(copies) / len(copies)
     assert got["loss/imitation"] == pytest.approx(copied.item(), rel=1e-4)
     whole = total + value_loss + 0.5 * copied
-    if guesses:
-        whole = whole + 0.2 * sum(guesses) / len(guesses)
+    assert 0 < len(guesses) < FEW_LABELS  # so few count less
+    whole = whole + 0.2 * sum(guesses) / FEW_LABELS
+    assert got["role/log_loss"] == pytest.approx(sum(guesses).item() / len(guesses), rel=1e-4)
     whole.backward()
     for name, network in plain.networks.items():
         each = list(network.parameters())
@@ -273,6 +275,41 @@ def test_what_is_hidden_changes_no_move(monkeypatch):
     assert (other[PRIVILEGED] != plain[PRIVILEGED]).any()
     for name in (OBSERVATION, ACTION, "seat", SCORE):
         np.testing.assert_array_equal(plain[name], other[name])
+
+
+def test_the_role_head_learns_one_decision_of_a_seat_in_a_hand():
+    """It once learned all of them, and the few hands of an iteration by heart."""
+    sampler = ready(dmc("qingdao", workers={"envs_per_runner": 4}))
+    pay, hands = sampler._waiting.pay, []
+
+    def keep(numbers, scores):
+        data = pay(numbers, scores)
+        hands.append((data["hand"], data["seat"], data[PRIVILEGED][:, FEATURES].copy()))
+        return data
+
+    sampler._waiting.pay = keep
+    data, _ = sampler.sample(300)
+    (numbers, seats, before), labels = hands[0], data[PRIVILEGED][:, FEATURES]
+    kept, there = labels != UNLABELLED, before != UNLABELLED
+    assert (labels[kept] == before[kept]).all()
+    whose = list(zip(numbers[kept], seats[kept], strict=True))
+    assert len(whose) == len(set(whose)) < there.sum()
+    assert set(whose) == set(zip(numbers[there], seats[there], strict=True))
+
+
+def test_one_of_each_seats_decisions_is_drawn_alike():
+    hands, seats = np.array([7, 7, 7, 7, 2, 2, 7]), np.array([1, 1, 1, 0, 1, 1, 1])
+    some = np.array([True, True, False, True, False, False, True])
+    rng, found = np.random.default_rng(0), np.zeros(7)
+    for _ in range(600):
+        kept = one_of_each(hands, seats, some, rng.random(7))
+        assert kept[3]
+        assert kept[[0, 1, 6]].sum() == 1
+        assert not kept[[2, 4, 5]].any()
+        found += kept
+    assert found[[0, 1, 6]] == pytest.approx(200, abs=60)  # five standard deviations
+    nobody = one_of_each(hands, seats, np.zeros(7, bool), rng.random(7))
+    assert not nobody.any()
 
 
 def test_hidden_columns_are_made_only_where_they_are_learned_from():
