@@ -432,6 +432,7 @@ def test_exploration_and_learning_rate_fall_in_straight_lines():
         (["reward.kind=potential"], r"algorithm dmc needs reward\.kind score, not potential"),
         (["workers.sampler=rllib"], r"needs workers\.sampler batch, not rllib"),
         (["imitation.steps=0"], r"log_loss, keep and prior need imitation\.steps"),
+        (["network.critic=observation"], r"give dmc\.baseline=observation, and leave network\.c"),
         (["learners.num=1"], r"algorithm dmc learns in the trainer"),
         (["algorithm=ppo", "imitation.log_loss=1"], r"imitation\.log_loss is of algorithm dmc"),
         (["algorithm=dqn"], r"algorithm = 'dqn' is not allowed; allowed: 'ppo' or 'dmc'"),
