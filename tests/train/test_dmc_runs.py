@@ -245,6 +245,30 @@ def test_an_address_of_a_cluster_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_reading_a_config_leaves_the_environment_and_training_takes_one_thread():
+    """To look at a config once gave every process that was started later a single thread."""
+    code = """
+import os
+from lupai.train.config import load_config
+load_config("qingdao_dmc")
+print("OMP_NUM_THREADS" in os.environ)
+import torch
+from lupai.train.dmc.trainer import DMCTrainer
+from lupai.train.run_folder import Progress
+from tests.train.test_dmc import dmc
+os.environ.pop("OMP_NUM_THREADS", None)  # the tests set it
+torch.set_num_threads(2)
+DMCTrainer(dmc(), Progress())
+print(torch.get_num_threads(), "OMP_NUM_THREADS" in os.environ)
+"""
+    plain = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False,
+        env=plain,
+    )  # fmt: skip
+    assert done.stdout.split() == ["False", "1", "False"], done.stderr
+
+
 def test_neither_ray_nor_rllib_is_imported(tmp_path):
     code = f"""
 import sys
@@ -354,7 +378,7 @@ def test_a_script_without_a_guard_is_told_so(tmp_path):
     assert "below `if __name__ == '__main__':`" in done.stderr
 
 
-def test_samplers_that_nobody_closes_do_not_keep_their_process(tmp_path):
+def test_samplers_that_nobody_closes_do_not_keep_their_process():
     """They hear no SIGTERM, with which multiprocessing would end them."""
     code = """
 from lupai.train.dmc.actors import Actors

@@ -18,7 +18,6 @@ import torch
 
 from lupai.agents.base import Agent
 from lupai.agents.checkpoint import CheckpointAgent
-from lupai.agents.policies import Policy
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.checkpoints import Saved
 from lupai.train.config import TrainConfig
@@ -28,7 +27,7 @@ from lupai.train.dmc.learner import Learner
 from lupai.train.dmc.sampler import Sampler, Weights
 from lupai.train.dmc.schedule import epsilon, learning_rate
 from lupai.train.dmc.tally import Tally
-from lupai.train.export import AgentPart, agent_of, network_config, write_agent
+from lupai.train.export import AgentPart, agent_of, policy_with, write_agent
 from lupai.train.league.coach import League
 from lupai.train.league.frozen import pack
 from lupai.train.learning.windows import Windows
@@ -61,7 +60,8 @@ class DMCTrainer:
         coach: League | None = None,
         teacher: Agent | None = None,
     ) -> None:
-        # Where torch was imported before us the variable came too late; this works at any time.
+        # As for RLlib: with more threads small batches are many times slower as soon as another
+        # process runs. This holds for OpenMP and MKL too, whenever torch was imported.
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
         self._config, self._progress, self._coach = config, progress, coach
         self._teacher = None if teacher is None else pack(teacher)
@@ -153,17 +153,8 @@ class DMCTrainer:
 
     def agent(self) -> CheckpointAgent:
         """The network as it is now, playing the moves of highest value."""
-        return agent_of(self._copy(), self._config, self._engine)
-
-    def _copy(self) -> Policy:
-        from lupai.agents.network import move_table
-        from lupai.agents.policies import build_policy
-
-        table = move_table(self._engine.observation_layout)
-        with torch.random.fork_rng(devices=[]):
-            policy = build_policy(table, network_config(self._config))
-        policy.load_state_dict(self.learner.policy.state_dict())
-        return policy
+        policy = policy_with(self.learner.policy.state_dict(), self._config, self._engine)
+        return agent_of(policy, self._config, self._engine)
 
     def parts(self) -> Mapping[str, Saved]:
         """The agent's folder, and what else it takes to go on."""
