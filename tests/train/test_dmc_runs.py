@@ -20,6 +20,7 @@ import lupai.agents
 from lupai.agents.checkpoint import CheckpointError, load_agent
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.view import Views
+from lupai.train.dmc.sampler import Sampler
 from lupai.train.dmc.trainer import DMCTrainer
 from lupai.train.run_folder import Progress, TrainingError
 from lupai.train.runs import read_run
@@ -253,6 +254,7 @@ from lupai.train.config import load_config
 load_config("qingdao_dmc")
 print("OMP_NUM_THREADS" in os.environ)
 import torch
+from lupai.train.dmc.sampler import Sampler
 from lupai.train.dmc.trainer import DMCTrainer
 from lupai.train.run_folder import Progress
 from tests.train.test_dmc import dmc
@@ -287,10 +289,31 @@ print(sorted(name for name in sys.modules if name.partition(".")[0] == "ray"))
 # --- samplers in processes of their own -----------------------------------------------------------
 
 
-def test_two_samplers_are_the_same_at_every_run(tmp_path, monkeypatch):
+class InTurn:
+    """What :class:`Actors` do, in this process."""
+
+    ahead = True
+
+    def __init__(self, config, iteration):
+        numbers = range(1, config.workers.runners + 1)
+        self.samplers = [Sampler(config, number, iteration) for number in numbers]
+
+    def begin(self, function):
+        self.answers = [function(sampler) for sampler in self.samplers]
+
+    def results(self):
+        return self.answers
+
+    def close(self):
+        pass
+
+
+def test_two_samplers_in_processes_play_what_they_play_in_turn(tmp_path, monkeypatch):
     stop_after(monkeypatch, 3)
     seen = []
-    for place in ("a", "b"):
+    for place in ("processes", "turn"):
+        if place == "turn":
+            monkeypatch.setattr("lupai.train.dmc.trainer.make_samplers", InTurn)
         folder = quiet(
             dmc(
                 runs=str(tmp_path / place),
@@ -358,21 +381,20 @@ def test_however_it_ends_nothing_is_left_and_it_goes_on(tmp_path, number):
 
 
 SCRIPT = """
-from lupai.train.trainer import run
-from tests.train.test_dmc import dmc
-run(dmc(runs="runs", workers={"runners": 1, "envs_per_runner": 4}))
+from lupai.train.config import load_config
+from lupai.train.dmc.actors import Actors
+actors = Actors(load_config("qingdao_dmc"), 0)
+actors.begin(id)
+actors.results()
 """
 
 
-@pytest.mark.slow
 def test_a_script_without_a_guard_is_told_so(tmp_path):
     file = tmp_path / "script.py"
     file.write_text(SCRIPT)
-    root = str(Path(__file__).parents[2])
     done = subprocess.run(
-        [sys.executable, str(file)], capture_output=True, text=True, timeout=200, check=False,
-        cwd=tmp_path, env=os.environ | {"PYTHONPATH": f"{root}:{os.environ.get('PYTHONPATH', '')}"},
-    )  # fmt: skip
+        [sys.executable, str(file)], capture_output=True, text=True, timeout=200, check=False
+    )
     assert done.returncode == 1
     assert "sampler 1 of 1" in done.stderr
     assert "below `if __name__ == '__main__':`" in done.stderr
@@ -381,11 +403,10 @@ def test_a_script_without_a_guard_is_told_so(tmp_path):
 def test_samplers_that_nobody_closes_do_not_keep_their_process():
     """They hear no SIGTERM, with which multiprocessing would end them."""
     code = """
+from lupai.train.config import load_config
 from lupai.train.dmc.actors import Actors
-from tests.train.test_dmc import dmc
-actors = Actors(dmc(workers={"runners": 1, "envs_per_runner": 4}), 0)
-actors.begin(id)
-print(len(actors.results()))
+actors = Actors(load_config("qingdao_dmc"), 0)
+print(len(actors.pids))
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False
