@@ -345,6 +345,11 @@ class TrainConfig(Section):
                 "begins by no imitation: imitation.log_loss, keep and prior need imitation.steps",
             ),
             (
+                self.network.critic != "perfect",
+                f"takes what its value network sees from dmc.baseline: give dmc.baseline="
+                f"{self.network.critic}, and leave network.critic out",
+            ),
+            (
                 self.learners.num > 0 or self.learners.gpus > 0,
                 "learns in the trainer, on the CPU: leave learners.num and learners.gpus at 0",
             ),

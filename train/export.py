@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from torch import Tensor
 
 import lupai
 from lupai.agents.checkpoint import AgentCard, CheckpointAgent, Idle, save_agent
-from lupai.agents.network import NetworkConfig
-from lupai.agents.policies import Policy
+from lupai.agents.network import NetworkConfig, move_table
+from lupai.agents.policies import Policy, build_policy
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.config import TrainConfig
 from lupai.train.files import writing_folder
 from lupai.train.run_folder import Progress
 
-__all__ = ["AgentPart", "agent_of", "network_config", "write_agent"]
+__all__ = ["AgentPart", "agent_of", "network_config", "policy_with", "write_agent"]
 
 
 def network_config(config: TrainConfig) -> NetworkConfig:
@@ -33,6 +34,14 @@ def network_config(config: TrainConfig) -> NetworkConfig:
         section.history_units,
         config.selfplay.policies,
     )
+
+
+def policy_with(weights: Mapping[str, Tensor], config: TrainConfig, engine: Engine) -> Policy:
+    """A run's policy, or all of them, on the CPU and with copies of these weights."""
+    with torch.random.fork_rng(devices=[]):  # first weights are drawn; who is exported plays on
+        policy = build_policy(move_table(engine.observation_layout), network_config(config))
+    policy.load_state_dict(weights)
+    return policy
 
 
 def agent_of(policy: Policy, config: TrainConfig, engine: Engine) -> CheckpointAgent:

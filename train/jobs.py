@@ -6,17 +6,17 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import signal
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from multiprocessing import get_context, resource_tracker
+from collections.abc import Callable, Generator, Iterable
+from contextlib import suppress
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final, TypeVar
 
 from lupai.envs.errors import LupaiError
+from lupai.train.signals import held, starting
 
 __all__ = ["MAX_JOBS", "JobError", "run_jobs"]
 
@@ -106,7 +106,7 @@ def _there(
                     outcomes[given], given, more = (False, error), given + 1, False
                 else:
                     if idle is None:
-                        with _starting():
+                        with starting(signal.SIGINT):
                             workers.append(idle := _Worker(packed))
                     idle.give(given, part)
                     given += 1
@@ -118,7 +118,7 @@ def _there(
                 if progress is not None and outcome[0]:
                     progress(part)
     finally:
-        with _deaf():
+        with held(signal.SIGINT):
             for worker in workers:
                 worker.process.kill()
             for worker in workers:
@@ -162,30 +162,6 @@ class _Worker:
         self.process.join()
         self.process.close()
         self.pipe.close()
-
-
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Ctrl-C waits until the end; a process started here never hears it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def _starting() -> Iterator[None]:
-    """What a process started here inherits: no Ctrl-C, and one thread for linear algebra."""
-    resource_tracker.ensure_running()  # started with the first process, it would undo the mask
-    threads = os.environ.get("OMP_NUM_THREADS")
-    with _deaf():
-        os.environ.setdefault("OMP_NUM_THREADS", "1")  # busy processes are slow with more
-        try:
-            yield
-        finally:
-            if threads is None:
-                os.environ.pop("OMP_NUM_THREADS", None)
 
 
 def _work(pipe: Connection, packed: bytes) -> None:

@@ -1,14 +1,16 @@
-"""Signals that end a training loop cleanly."""
+"""Signals that end a training loop cleanly, and processes that do not hear them."""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import Any
 
-__all__ = ["stop_signals"]
+__all__ = ["held", "starting", "stop_signals"]
 
 
 @contextmanager
@@ -36,3 +38,28 @@ def stop_signals() -> Iterator[Callable[[], bool]]:
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def held(*numbers: signal.Signals) -> Iterator[None]:
+    """These signals wait until the end; a process started here never hears them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def starting(*numbers: signal.Signals) -> Iterator[None]:
+    """What a process started here inherits: none of these signals, and one thread for linear
+    algebra where ``OMP_NUM_THREADS`` says nothing else."""
+    resource_tracker.ensure_running()  # started with the first process, it would undo the mask
+    threads = os.environ.get("OMP_NUM_THREADS")
+    with held(*numbers):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # busy processes are slow with more
+        try:
+            yield
+        finally:
+            if threads is None:
+                os.environ.pop("OMP_NUM_THREADS", None)

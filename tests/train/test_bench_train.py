@@ -11,6 +11,9 @@ pytest.importorskip("ray")
 from lupai.envs.baohuang.rules import load_rules
 from lupai.train.bench import training
 from lupai.train.cli import main
+from lupai.train.config import ImitationSection
+from lupai.train.dmc.trainer import DMCTrainer
+from lupai.train.run_folder import Progress
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray commands")]
 
@@ -44,8 +47,21 @@ def test_both_sides_have_the_same_network_rules_and_batch():
     dmc = training.dmc_config(load_rules("weihai"), 32)
     for section in ("network", "env", "reward", "rules"):
         assert getattr(ours, section) == getattr(dmc, section)
+    assert dmc.imitation.steps == 0
     assert dmc.workers.envs_per_runner == ours.workers.envs_per_runner
     assert dmc.dmc.batch_size == ours.ppo.batch_size
+
+
+def test_deep_monte_carlo_is_measured_without_the_imitation_of_its_recipe():
+    """It once came to grief over an imitated agent that nobody had loaded."""
+    config = training.dmc_config(load_rules("qingdao"), 8)
+    assert config.model_copy(update={"imitation": ImitationSection()}) == config
+    trainer = DMCTrainer(config, Progress())
+    try:
+        trainer._play(0)
+        assert len(trainer._played()[0]["seat"]) >= training.BATCH
+    finally:
+        trainer.close()
 
 
 def test_work_is_counted_by_its_own_time():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,12 +16,14 @@ from lupai.agents.network import unpack_legal
 from lupai.agents.trained import CheckpointAgent
 from lupai.train.config import ConfigError, load_config
 from lupai.train.dmc import sampler as sampling
-from lupai.train.dmc.decisions import SCORE, Waiting
+from lupai.train.dmc.decisions import SCORE, Waiting, one_of_each
 from lupai.train.dmc.learner import Learner, values_of
 from lupai.train.dmc.sampler import ACTION, ADVICE, LEGAL, OBSERVATION, Sampler
 from lupai.train.dmc.schedule import epsilon, learning_rate
 from lupai.train.dmc.tally import Tally
 from lupai.train.export import agent_of
+from lupai.train.learning.heads import FEW_LABELS
+from lupai.train.learning.windows import Windows
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
 from lupai.train.run_folder import TrainingError
 from lupai.train.sampling.tables import ROLES, Finished
@@ -103,8 +107,9 @@ def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies):
     copied = sum(copies) / len(copies)
     assert got["loss/imitation"] == pytest.approx(copied.item(), rel=1e-4)
     whole = total + value_loss + 0.5 * copied
-    if guesses:
-        whole = whole + 0.2 * sum(guesses) / len(guesses)
+    assert 0 < len(guesses) < FEW_LABELS  # so few count less
+    whole = whole + 0.2 * sum(guesses) / FEW_LABELS
+    assert got["role/log_loss"] == pytest.approx(sum(guesses).item() / len(guesses), rel=1e-4)
     whole.backward()
     for name, network in plain.networks.items():
         each = list(network.parameters())
@@ -253,7 +258,7 @@ def test_random_moves_come_as_often_as_they_should():
     # A random move is sometimes the best one.
     assert 0.1 < shares[0.2] <= 0.2 + 0.02
     assert shares[1.0] > 0.5
-    assert tally.metrics()["dmc/greedy_share"] == pytest.approx(1 - shares[1.0])
+    assert tally.metrics(Windows())["dmc/greedy_share"] == pytest.approx(1 - shares[1.0])
 
 
 def test_what_is_hidden_changes_no_move(monkeypatch):
@@ -270,6 +275,41 @@ def test_what_is_hidden_changes_no_move(monkeypatch):
     assert (other[PRIVILEGED] != plain[PRIVILEGED]).any()
     for name in (OBSERVATION, ACTION, "seat", SCORE):
         np.testing.assert_array_equal(plain[name], other[name])
+
+
+def test_the_role_head_learns_one_decision_of_a_seat_in_a_hand():
+    """It once learned all of them, and the few hands of an iteration by heart."""
+    sampler = ready(dmc("qingdao", workers={"envs_per_runner": 4}))
+    pay, hands = sampler._waiting.pay, []
+
+    def keep(numbers, scores):
+        data = pay(numbers, scores)
+        hands.append((data["hand"], data["seat"], data[PRIVILEGED][:, FEATURES].copy()))
+        return data
+
+    sampler._waiting.pay = keep
+    data, _ = sampler.sample(300)
+    (numbers, seats, before), labels = hands[0], data[PRIVILEGED][:, FEATURES]
+    kept, there = labels != UNLABELLED, before != UNLABELLED
+    assert (labels[kept] == before[kept]).all()
+    whose = list(zip(numbers[kept], seats[kept], strict=True))
+    assert len(whose) == len(set(whose)) < there.sum()
+    assert set(whose) == set(zip(numbers[there], seats[there], strict=True))
+
+
+def test_one_of_each_seats_decisions_is_drawn_alike():
+    hands, seats = np.array([7, 7, 7, 7, 2, 2, 7]), np.array([1, 1, 1, 0, 1, 1, 1])
+    some = np.array([True, True, False, True, False, False, True])
+    rng, found = np.random.default_rng(0), np.zeros(7)
+    for _ in range(600):
+        kept = one_of_each(hands, seats, some, rng.random(7))
+        assert kept[3]
+        assert kept[[0, 1, 6]].sum() == 1
+        assert not kept[[2, 4, 5]].any()
+        found += kept
+    assert found[[0, 1, 6]] == pytest.approx(200, abs=60)  # five standard deviations
+    nobody = one_of_each(hands, seats, np.zeros(7, bool), rng.random(7))
+    assert not nobody.any()
 
 
 def test_hidden_columns_are_made_only_where_they_are_learned_from():
@@ -311,8 +351,8 @@ def test_a_share_of_the_decisions_is_learned_and_the_play_is_the_same():
     sampler.adviser = Teacher(lupai.agents.load("greedy", SMALL), 0)
     some, tally = sampler.sample(1000)
     assert 0.2 < len(some[SCORE]) / tally.decided < 0.3
-    assert tally.metrics()["play/decisions_per_hand"] == pytest.approx(
-        all_of_it.metrics()["play/decisions_per_hand"], rel=0.15
+    assert tally.metrics(Windows())["play/decisions_per_hand"] == pytest.approx(
+        all_of_it.metrics(Windows())["play/decisions_per_hand"], rel=0.15
     )
     known = {
         row.tobytes() + bytes([s]) for row, s in zip(every[OBSERVATION], every["seat"], strict=True)
@@ -357,13 +397,18 @@ def test_a_tally_counts_the_learners_seats_only_and_adds_up():
         ),
         np.array([True, False, True, True, False]),
     )
-    one = Tally()
+    one, windows = Tally(), Windows()
     one.end(hand, 30)
-    row = (one + one).metrics()
+    row = (one + one).metrics(windows)
     assert row["score/emperor"] == 8
     assert row["score/rebel"] == -4
     assert "score/guard" not in row
     assert (row["hands"], row["play/decisions_per_hand"], row["play/solo_share"]) == (2, 30, 0)
+    other = Tally()
+    other.end(replace(hand, scores=np.array([-4, 2, 2, 0, 0])), 12)
+    row = other.metrics(windows)  # an iteration has few hands, so its means are over more
+    assert row["score/emperor"] == pytest.approx((8 + 8 - 4) / 3)
+    assert (row["hands"], row["play/decisions_per_hand"]) == (1, 24)
 
 
 def test_exploration_and_learning_rate_fall_in_straight_lines():
@@ -387,6 +432,7 @@ def test_exploration_and_learning_rate_fall_in_straight_lines():
         (["reward.kind=potential"], r"algorithm dmc needs reward\.kind score, not potential"),
         (["workers.sampler=rllib"], r"needs workers\.sampler batch, not rllib"),
         (["imitation.steps=0"], r"log_loss, keep and prior need imitation\.steps"),
+        (["network.critic=observation"], r"give dmc\.baseline=observation, and leave network\.c"),
         (["learners.num=1"], r"algorithm dmc learns in the trainer"),
         (["algorithm=ppo", "imitation.log_loss=1"], r"imitation\.log_loss is of algorithm dmc"),
         (["algorithm=dqn"], r"algorithm = 'dqn' is not allowed; allowed: 'ppo' or 'dmc'"),

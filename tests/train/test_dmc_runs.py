@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ import lupai.agents
 from lupai.agents.checkpoint import CheckpointError, load_agent
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.view import Views
+from lupai.train.dmc.sampler import Sampler
 from lupai.train.dmc.trainer import DMCTrainer
 from lupai.train.run_folder import Progress, TrainingError
 from lupai.train.runs import read_run
@@ -110,6 +110,56 @@ def test_two_and_two_iterations_are_four_to_the_last_bit(tmp_path, monkeypatch, 
     assert digest(halves) == digest(whole)
 
 
+@pytest.mark.parametrize(
+    ("changed", "kept"), [({}, True), ({"prior": 0}, False), ({"steps": 5000}, False)]
+)
+def test_a_resume_without_prior_or_with_more_imitation_adds_to_no_old_prior(
+    tmp_path, changed, kept
+):
+    """It once went on adding to the prior of the checkpoint, whatever the config said."""
+
+    def trainer(**changed):
+        section = {"steps": 200, "agent": "greedy", "log_loss": 1, "prior": 700}
+        config = dmc(imitation=section | changed)
+        return DMCTrainer(config, Progress(steps=1000), teacher=lupai.agents.load("greedy", SMALL))
+
+    before, after = trainer(), trainer(**changed)
+    before.train()
+    assert before.learner.prior is not None
+    after.restore(before.save(tmp_path), tmp_path)
+    after.train()
+    assert (after.learner.prior is not None) == kept
+    if changed.get("steps"):  # the prior comes when this imitation is over
+        after._progress.steps = 5000
+        after.train()
+        assert after.learner.prior is not None
+
+
+def test_scores_are_means_over_the_latest_hands_of_a_run_and_its_resume(tmp_path, monkeypatch):
+    """They once were those of an iteration's few hands."""
+    stop_after(monkeypatch, 2)
+    folder = quiet(dmc(runs=str(tmp_path)))
+    stop_after(monkeypatch, 3)
+    resume(folder, out=io.StringIO())
+    rows = lines(folder)
+
+    def kept():
+        place = folder / json.loads((folder / "latest.json").read_text())["checkpoint"]
+        file = place / "trainer.json"
+        return file, json.loads(file.read_text())
+
+    file, state = kept()
+    window = state["states"]["windows"]["hands"]
+    assert [hands for hands, _ in window][1:] == list(np.diff([row["hands"] for row in rows]))
+    points, seats = (sum(s[f"{k}/rebel"] for _, s in window) for k in ("points", "seats"))
+    assert rows[-1]["score/rebel"] == pytest.approx(points / seats, abs=1e-6)
+    del state["states"]["windows"]  # of a version before
+    file.write_text(json.dumps(state))
+    stop_after(monkeypatch, 4)
+    resume(folder, out=io.StringIO())
+    assert len(kept()[1]["states"]["windows"]["hands"]) == 1
+
+
 def test_other_tables_are_dealt_anew_on_a_resume(tmp_path, monkeypatch):
     stop_after(monkeypatch, 2)
     folder = quiet(dmc(runs=str(tmp_path)))
@@ -182,10 +232,43 @@ def test_a_higher_temperature_draws_worse_moves(tmp_path, monkeypatch):
         load_agent(folder)
 
 
+@pytest.mark.parametrize(("section", "steps"), [({}, 0), ({"keep": 1}, 5)])
+def test_an_imitation_without_its_agent_is_one_clear_error(section, steps):
+    config = dmc(imitation={"steps": 5, "agent": "greedy"} | section)
+    trainer = DMCTrainer(config, Progress(steps=steps))
+    with pytest.raises(TrainingError, match=rf"imitation\.agent 'greedy' .* after {steps} dec"):
+        trainer.train()
+
+
 def test_an_address_of_a_cluster_is_refused(tmp_path):
     with pytest.raises(TrainingError, match="algorithm dmc trains on this machine alone"):
         run(dmc(runs=str(tmp_path)), address="auto")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_reading_a_config_leaves_the_environment_and_training_takes_one_thread():
+    """To look at a config once gave every process that was started later a single thread."""
+    code = """
+import os
+from lupai.train.config import load_config
+load_config("qingdao_dmc")
+print("OMP_NUM_THREADS" in os.environ)
+import torch
+from lupai.train.dmc.sampler import Sampler
+from lupai.train.dmc.trainer import DMCTrainer
+from lupai.train.run_folder import Progress
+from tests.train.test_dmc import dmc
+os.environ.pop("OMP_NUM_THREADS", None)  # the tests set it
+torch.set_num_threads(2)
+DMCTrainer(dmc(), Progress())
+print(torch.get_num_threads(), "OMP_NUM_THREADS" in os.environ)
+"""
+    plain = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False,
+        env=plain,
+    )  # fmt: skip
+    assert done.stdout.split() == ["False", "1", "False"], done.stderr
 
 
 def test_neither_ray_nor_rllib_is_imported(tmp_path):
@@ -206,10 +289,31 @@ print(sorted(name for name in sys.modules if name.partition(".")[0] == "ray"))
 # --- samplers in processes of their own -----------------------------------------------------------
 
 
-def test_two_samplers_are_the_same_at_every_run(tmp_path, monkeypatch):
+class InTurn:
+    """What :class:`Actors` do, in this process."""
+
+    ahead = True
+
+    def __init__(self, config, iteration):
+        numbers = range(1, config.workers.runners + 1)
+        self.samplers = [Sampler(config, number, iteration) for number in numbers]
+
+    def begin(self, function):
+        self.answers = [function(sampler) for sampler in self.samplers]
+
+    def results(self):
+        return self.answers
+
+    def close(self):
+        pass
+
+
+def test_two_samplers_in_processes_play_what_they_play_in_turn(tmp_path, monkeypatch):
     stop_after(monkeypatch, 3)
     seen = []
-    for place in ("a", "b"):
+    for place in ("processes", "turn"):
+        if place == "turn":
+            monkeypatch.setattr("lupai.train.dmc.trainer.make_samplers", InTurn)
         folder = quiet(
             dmc(
                 runs=str(tmp_path / place),
@@ -242,31 +346,69 @@ def test_a_sampler_that_is_killed_or_fails_is_named():
 
 @needs_proc
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_however_it_ends_nothing_is_left_and_it_goes_on(tmp_path, number):
-    marked = Marked(tmp_path)
+    """SIGTERM to the group once killed the samplers, and the run ended without its checkpoint."""
+    marked, whole_group = Marked(tmp_path), number != signal.SIGKILL
     try:
         run_folder = tmp_path / "runs" / "tiny"
         section = {"batch_size": 256, "minibatch_size": 64}
+        every = 30 if whole_group else 1e-6  # minutes: the first checkpoint is that of the end
         file = config_file(
             tmp_path, algorithm="dmc", rules=SMALL, dmc=section,
-            workers={"runners": 2, "envs_per_runner": 8}, checkpoint={"every_minutes": 1e-6},
+            workers={"runners": 1, "envs_per_runner": 8}, checkpoint={"every_minutes": every},
         )  # fmt: skip
         process = marked.start("train", file)
         wait_for(process, lambda: len(lines(run_folder)) >= 3)
-        if number == signal.SIGINT:
+        if whole_group:
             os.killpg(process.pid, number)
         else:
             process.send_signal(number)
         _, err = process.communicate(timeout=60)
-        assert process.returncode == (0 if number == signal.SIGINT else -9), err
+        assert process.returncode == (0 if whole_group else -9), err
         assert marked.gone(10)
-        assert read_run(run_folder).state == ("stopped" if number == signal.SIGINT else "crashed")
-        reached = lines(run_folder)[-1]["steps"]
-        time.sleep(0.1)
-        code, _, err = marked.lupai("train", "--resume", run_folder, f"stop.steps={reached + 600}")
-        assert code == 0, err
-        assert lines(run_folder)[-1]["steps"] >= reached + 600
-        assert marked.gone(10)
+        assert read_run(run_folder).state == ("stopped" if whole_group else "crashed")
+        last = lines(run_folder)[-1]
+        newest = json.loads((run_folder / "latest.json").read_text())["checkpoint"]
+        if whole_group:
+            assert newest == f"checkpoints/{last['iteration']:06d}"
     finally:
         marked.close()
+    resume(
+        run_folder, (f"stop.steps={last['steps'] + 600}", "workers.runners=0"), out=io.StringIO()
+    )
+    assert lines(run_folder)[-1]["steps"] >= last["steps"] + 600
+
+
+SCRIPT = """
+from lupai.train.config import load_config
+from lupai.train.dmc.actors import Actors
+actors = Actors(load_config("qingdao_dmc"), 0)
+actors.begin(id)
+actors.results()
+"""
+
+
+def test_a_script_without_a_guard_is_told_so(tmp_path):
+    file = tmp_path / "script.py"
+    file.write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, str(file)], capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 1
+    assert "sampler 1 of 1" in done.stderr
+    assert "below `if __name__ == '__main__':`" in done.stderr
+
+
+def test_samplers_that_nobody_closes_do_not_keep_their_process():
+    """They hear no SIGTERM, with which multiprocessing would end them."""
+    code = """
+from lupai.train.config import load_config
+from lupai.train.dmc.actors import Actors
+actors = Actors(load_config("qingdao_dmc"), 0)
+print(len(actors.pids))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr

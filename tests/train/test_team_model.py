@@ -17,7 +17,7 @@ from lupai.agents.network import NetworkConfig, ValueNetwork, move_table
 from lupai.agents.policies import OWN_ROLES
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.cards import RANK_OF_KIND
-from lupai.train.learning.heads import PerfectValueNetwork
+from lupai.train.learning.heads import FEW_LABELS, PerfectValueNetwork
 from lupai.train.learning.role_stats import ROLES, RoleStats
 from lupai.train.privileged import (
     FEATURES,
@@ -26,7 +26,6 @@ from lupai.train.privileged import (
     PRIVILEGED_LAYOUT,
     privileged_rows,
 )
-from lupai.train.rllib.learner import FEW_LABELS
 from lupai.train.rllib.role_check import GROUNDED_LOSS, GUESSES, GUESSES_LOSS
 from lupai.train.rllib.setup import algorithm_config
 from tests.train.conftest import tiny

@@ -14,8 +14,8 @@ pytest.importorskip("ray")
 import lupai.agents
 from lupai.envs.errors import LupaiError
 from lupai.train.config import load_config
+from lupai.train.learning.windows import Windows
 from lupai.train.rllib.metrics import metrics
-from lupai.train.rllib.windows import Windows
 from lupai.train.run_folder import Progress, check_start
 from lupai.train.runs import read_run
 from lupai.train.trainer import TrainingError, resume, run

@@ -38,7 +38,8 @@ def configs(rules: Rules, tables: int | None) -> tuple[TrainConfig, TrainConfig]
 
 
 def dmc_config(rules: Rules, tables: int | None) -> TrainConfig:
-    """Deep Monte Carlo with the same network, tables and batch, by its own recipe."""
+    """Deep Monte Carlo with the same network, tables and batch, by its own recipe, but without the
+    imitation: nobody else plays on our PPO's side either."""
     network = load_config(CONFIG).network.model_dump(mode="json")
     values = [f"network.{key}={value}" for key, value in network.items()]
     return load_config(
@@ -49,6 +50,7 @@ def dmc_config(rules: Rules, tables: int | None) -> TrainConfig:
             f"dmc.batch_size={BATCH}",
             f"workers.envs_per_runner={tables or TABLES}",
             "workers.runners=0",
+            *(f"imitation.{key}=0" for key in ("steps", "log_loss", "keep", "prior")),
         ],
     )
 

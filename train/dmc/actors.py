@@ -2,10 +2,16 @@
 
 Actors are asked by messages through a pipe, one at a time, and answer in their order, so that what
 they return depends on what they were asked alone. They end when the trainer does, however it ends.
+Ctrl-C and SIGTERM, which reach whole groups of processes, are the trainer's to hear: it needs its
+actors until it has saved.
+
+An actor imports the script that started it, as every process of ``multiprocessing`` that is not
+forked. So a script that trains with actors does it below ``if __name__ == "__main__":``.
 """
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import pickle
@@ -21,11 +27,12 @@ import cloudpickle
 
 from lupai.train.config import TrainConfig
 from lupai.train.run_folder import TrainingError
+from lupai.train.signals import starting
 
 __all__ = ["Actors", "Here", "Samplers", "make_samplers"]
 
 Function = Callable[[Any], Any]
-_GRACE: Final = 5.0  # seconds to end by themselves
+_UNHEARD: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Samplers(Protocol):
@@ -90,6 +97,10 @@ class Actors:
         context = multiprocessing.get_context("spawn")  # a fork would copy torch's threads' locks
         self._pipes: list[Connection] = []
         self._processes: list[Any] = []
+        self._answered = False  # whether all of them did once
+        # Whoever forgets to close them would wait for them for ever at the end: multiprocessing
+        # sends SIGTERM and joins.
+        atexit.register(self.close)
         try:
             for number in range(1, config.workers.runners + 1):
                 ours, theirs = context.Pipe()
@@ -99,7 +110,8 @@ class Actors:
                     name=f"lupai-sampler-{number}",
                     daemon=True,
                 )
-                process.start()
+                with starting(*_UNHEARD):
+                    process.start()
                 theirs.close()  # or its end would not be noticed
                 self._pipes.append(ours)
                 self._processes.append(process)
@@ -137,6 +149,7 @@ class Actors:
                 if error:
                     failed[number] = value
                 out[number] = value
+        self._answered = True
         if failed:  # said when all have answered: no answer is left for the next question
             first = min(failed)
             raise TrainingError(
@@ -146,16 +159,13 @@ class Actors:
 
     def close(self) -> None:
         """End them; they are gone when this returns."""
+        atexit.unregister(self.close)
         for pipe in self._pipes:
             pipe.close()
         for process in self._processes:
-            if process.is_alive():
-                process.terminate()
+            process.kill()
         for process in self._processes:
-            process.join(_GRACE)
-            if process.is_alive():
-                process.kill()
-                process.join()
+            process.join()
 
     def _lost(self, number: int) -> TrainingError:
         process = self._processes[number]
@@ -165,17 +175,22 @@ class Actors:
         if code is not None and code < 0:
             with suppress(ValueError):
                 how = f"ended by {signal.Signals(-code).name}"
+        what = "go on with --resume; fewer workers.runners need less memory"
+        if code == 1 and not self._answered:
+            what = (
+                "it did not even begin: a script that trains with workers.runners above 0 has to "
+                "do it below `if __name__ == '__main__':`, because each sampler imports the script"
+            )
         return TrainingError(
             f"sampler {number + 1} of {len(self._processes)} (process {process.pid}) is gone: "
-            f"{how}; go on with --resume; fewer workers.runners need less memory"
+            f"{how}; {what}"
         )
 
 
 def _serve(pipe: Connection, config: TrainConfig, number: int, iteration: int) -> None:
     """An actor's life."""
-    # Ctrl-C reaches the whole group; the trainer ends its actors when it has saved.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for unheard in _UNHEARD:  # blocked since the start, unless an import has undone that
+        signal.signal(unheard, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()

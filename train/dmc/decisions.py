@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["SCORE", "Columns", "Waiting", "concatenated"]
+__all__ = ["SCORE", "Columns", "Waiting", "concatenated", "one_of_each"]
 
 SCORE: Final = "score"
 
@@ -21,6 +21,26 @@ Columns = dict[str, npt.NDArray[Any]]  # each ``[N, ...]``, one row for each dec
 def concatenated(parts: Sequence[Mapping[str, npt.NDArray[Any]]]) -> Columns:
     """Rows of all parts, which have the same columns, one after another."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def one_of_each(
+    hands: npt.NDArray[np.integer],
+    seats: npt.NDArray[np.integer],
+    some: npt.NDArray[np.bool_],
+    draws: npt.NDArray[np.float64],
+) -> npt.NDArray[np.bool_]:
+    """``[N] bool`` of each seat's decisions in a hand that are among ``some``, one.
+
+    Args:
+        hands, seats: ``[N]`` whose they are. some: ``[N]``.
+        draws: ``[N]`` uniform; the one with the lowest is taken.
+    """
+    rows = np.flatnonzero(some)
+    key = hands[rows].astype(np.int64) * 8 + seats[rows]
+    order = np.lexsort((draws[rows], key))
+    kept = np.zeros(len(some), np.bool_)
+    kept[rows[order[np.flatnonzero(np.diff(key[order], prepend=-1))]]] = True
+    return kept
 
 
 class Waiting:
@@ -46,8 +66,7 @@ class Waiting:
             hands: ``[K]`` their numbers. scores: ``[K, 5]`` final ones.
 
         Returns:
-            Columns ``[N, ...]`` in the order in which they were made, with SCORE ``[N] float32``
-            in the place of ``hand``.
+            Columns ``[N, ...]`` in the order in which they were made, with SCORE ``[N] float32``.
         """
         parts = ([self.columns] if self.columns else []) + self._new
         every, self._new = concatenated(parts), []
@@ -55,6 +74,6 @@ class Waiting:
         self.columns = {name: column[~done] for name, column in every.items()}
         out = {name: column[done] for name, column in every.items()}
         order = np.argsort(hands)
-        which = order[np.searchsorted(hands[order], out.pop("hand"))]
+        which = order[np.searchsorted(hands[order], out["hand"])]
         out[SCORE] = scores[which, out["seat"]].astype(np.float32)
         return out

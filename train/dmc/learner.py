@@ -31,9 +31,9 @@ from lupai.train.config import TrainConfig
 from lupai.train.dmc.decisions import SCORE, Columns
 from lupai.train.dmc.sampler import ACTION, ADVICE, LEGAL, OBSERVATION
 from lupai.train.export import network_config
-from lupai.train.learning.heads import PerfectValueNetwork, RoleHead
+from lupai.train.learning.heads import FEW_LABELS, PerfectValueNetwork, RoleHead, role_loss
 from lupai.train.learning.role_stats import RoleStats
-from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
+from lupai.train.privileged import FEATURES, PRIVILEGED
 from lupai.train.run_folder import TrainingError
 
 __all__ = ["Learner", "values_of"]
@@ -131,7 +131,7 @@ class Learner:
                 index = torch.from_numpy(rows)
                 target = rewards[index]
                 loss, values, row = self._losses(
-                    batch, target, None if expected is None else expected[index], advice
+                    batch, target, None if expected is None else expected[index], advice, stats
                 )
                 if epoch == 0 and expected is None:
                     every = torch.ones(len(rows), dtype=torch.bool)
@@ -168,9 +168,15 @@ class Learner:
         return out
 
     def _losses(
-        self, batch: Mapping[str, Tensor], target: Tensor, expected: Tensor | None, advice: float
+        self,
+        batch: Mapping[str, Tensor],
+        target: Tensor,
+        expected: Tensor | None,
+        advice: float,
+        stats: RoleStats,
     ) -> tuple[Tensor, Tensor, dict[str, float]]:
-        """``(loss, values [N], metrics)`` of a minibatch with rewards ``target [N]``."""
+        """``(loss, values [N], metrics)`` of a minibatch with rewards ``target [N]``; guesses of
+        who is guard are counted in ``stats``."""
         section = self.config.dmc
         observation, actions = batch[OBSERVATION], batch[ACTION].to(torch.int64)
         embedding = self.policy.embed(observation)
@@ -187,13 +193,10 @@ class Learner:
             row["loss/value"] = float(value_loss.detach())
             loss = loss + value_loss
         if self.role_head is not None:
-            labels = batch[PRIVILEGED][:, FEATURES].to(torch.int64)
-            known = labels != UNLABELLED
-            if bool(known.any()):
-                logits = self.role_head(embedding, self.policy.which(observation))[known]
-                guess = functional.cross_entropy(logits, labels[known])
-                row["role/log_loss"] = float(guess.detach())
-                loss = loss + self.config.network.role_head * guess
+            logits = self.role_head(embedding, self.policy.which(observation))
+            total, count = role_loss(logits, batch[PRIVILEGED][:, FEATURES])
+            loss = loss + self.config.network.role_head * total / count.clamp_min(FEW_LABELS)
+            stats.add_guesses(total.detach(), count)
         if advice and ADVICE in batch:
             asked = (batch[ADVICE] >= 0).nonzero().squeeze(1)
             if len(asked):

@@ -14,12 +14,12 @@ from lupai.agents.network import move_table, offsets_to_rows, pack_legal, segmen
 from lupai.agents.policies import build_policy
 from lupai.envs.actions import ACTIONS
 from lupai.train.config import TrainConfig
-from lupai.train.dmc.decisions import Columns, Waiting
+from lupai.train.dmc.decisions import Columns, Waiting, one_of_each
 from lupai.train.dmc.tally import Tally
 from lupai.train.export import network_config
 from lupai.train.league.coach import seating
 from lupai.train.league.lineups import Lineups
-from lupai.train.privileged import PRIVILEGED, privileged_rows
+from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED, privileged_rows
 from lupai.train.sampling.tables import Finished, Tables
 from lupai.train.sampling.teacher import Teacher
 
@@ -103,7 +103,9 @@ class Sampler:
         Returns:
             Columns ``[N, ...]`` of these hands' decisions: OBSERVATION ``[N, D] int8``, ACTION,
             ``seat``, SCORE in points; ADVICE and LEGAL ``[N, W] uint8`` where an agent's moves are
-            learned, PRIVILEGED where it is wanted. And what was counted.
+            learned, PRIVILEGED where it is wanted; of each seat's decisions in a hand that have a
+            label one keeps it, see :class:`~lupai.train.learning.heads.RoleHead`. And what was
+            counted.
         """
         begin, tally, ready = time.perf_counter(), Tally(), 0
         tables = self.tables
@@ -118,6 +120,11 @@ class Sampler:
                 scores.append(end.scores)
                 ready += self._close(end, tally)
         data = self._waiting.pay(np.array(numbers), np.array(scores))
+        hands = data.pop("hand")
+        if self.config.network.role_head > 0:
+            # One draw for each, labelled or not: what is played next depends on nothing hidden.
+            labels, draws = data[PRIVILEGED][:, FEATURES], self._rng.random(len(hands))
+            labels[~one_of_each(hands, data["seat"], labels != UNLABELLED, draws)] = UNLABELLED
         tally.seconds = time.perf_counter() - begin
         return data, tally
 

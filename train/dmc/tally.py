@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import numpy.typing as npt
 
+from lupai.train.learning.windows import Windows
 from lupai.train.sampling.tables import ROLES, Finished
 
 __all__ = ["Tally"]
@@ -51,16 +52,15 @@ class Tally:
     def __add__(self, other: Tally) -> Tally:
         return Tally(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
-    def metrics(self) -> dict[str, float]:
-        """Under the names of ``metrics.jsonl``."""
-        row: dict[str, float] = {
+    def metrics(self, windows: Windows) -> dict[str, float]:
+        """Under the names of ``metrics.jsonl``; the run's ``windows`` take it in."""
+        sums: dict[str, float] = {"decisions": self.decided, "solo": self.solos}
+        for role, points, seats in zip(ROLES, self.points, self.seats, strict=True):
+            if seats:
+                sums |= {f"points/{role}": float(points), f"seats/{role}": float(seats)}
+        return {
             "hands": self.hands,
-            "play/decisions_per_hand": self.decided / max(1, self.hands),
-            "play/solo_share": self.solos / max(1, self.hands),
+            **windows.add_hands(self.hands, sums),
             "play/illegal_actions": self.illegal,
             "dmc/greedy_share": self.greedy / max(1, self.made),
         }
-        for role, points, seats in zip(ROLES, self.points, self.seats, strict=True):
-            if seats:
-                row[f"score/{role}"] = float(points / seats)
-        return row

@@ -18,7 +18,6 @@ import torch
 
 from lupai.agents.base import Agent
 from lupai.agents.checkpoint import CheckpointAgent
-from lupai.agents.policies import Policy
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.checkpoints import Saved
 from lupai.train.config import TrainConfig
@@ -28,9 +27,10 @@ from lupai.train.dmc.learner import Learner
 from lupai.train.dmc.sampler import Sampler, Weights
 from lupai.train.dmc.schedule import epsilon, learning_rate
 from lupai.train.dmc.tally import Tally
-from lupai.train.export import AgentPart, agent_of, network_config, write_agent
+from lupai.train.export import AgentPart, agent_of, policy_with, write_agent
 from lupai.train.league.coach import League
 from lupai.train.league.frozen import pack
+from lupai.train.learning.windows import Windows
 from lupai.train.run_folder import Progress
 from lupai.train.sampling.teacher import set_teacher
 
@@ -60,11 +60,13 @@ class DMCTrainer:
         coach: League | None = None,
         teacher: Agent | None = None,
     ) -> None:
-        # Where torch was imported before us the variable came too late; this works at any time.
+        # As for RLlib: with more threads small batches are many times slower as soon as another
+        # process runs. This holds for OpenMP and MKL too, whenever torch was imported.
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
         self._config, self._progress, self._coach = config, progress, coach
         self._teacher = None if teacher is None else pack(teacher)
         self._imitates = False
+        self._windows = Windows()
         self._engine = Engine(config.rules_string)
         self.learner = Learner(config)
         key = [config.seed, progress.iteration]
@@ -95,8 +97,14 @@ class DMCTrainer:
         learning = time.perf_counter() - began
         if self.samplers.ahead:
             self._next = self._played()
-        row |= tally.metrics() | {"steps": made, "dmc/epsilon": epsilon(self._config, steps)}
-        self._imitates = steps < self._config.imitation.steps
+        row |= tally.metrics(self._windows) | {
+            "steps": made,
+            "dmc/epsilon": epsilon(self._config, steps),
+        }
+        imitates = steps < self._config.imitation.steps
+        if self._imitates and not imitates:
+            self._windows.forget_hands()  # they were the imitated agent's
+        self._imitates = imitates
         whole = time.perf_counter() - begin
         row |= {
             "time/sampling": tally.seconds,
@@ -148,21 +156,16 @@ class DMCTrainer:
 
     def agent(self) -> CheckpointAgent:
         """The network as it is now, playing the moves of highest value."""
-        return agent_of(self._copy(), self._config, self._engine)
-
-    def _copy(self) -> Policy:
-        from lupai.agents.network import move_table
-        from lupai.agents.policies import build_policy
-
-        table = move_table(self._engine.observation_layout)
-        with torch.random.fork_rng(devices=[]):
-            policy = build_policy(table, network_config(self._config))
-        policy.load_state_dict(self.learner.policy.state_dict())
-        return policy
+        policy = policy_with(self.learner.policy.state_dict(), self._config, self._engine)
+        return agent_of(policy, self._config, self._engine)
 
     def parts(self) -> Mapping[str, Saved]:
         """The agent's folder, and what else it takes to go on."""
-        parts: dict[str, Saved] = {"agent": AgentPart(self, self._progress), "dmc": _State(self)}
+        parts: dict[str, Saved] = {
+            "agent": AgentPart(self, self._progress),
+            "dmc": _State(self),
+            "windows": self._windows,
+        }
         return parts if self._coach is None else parts | {"league": self._coach}
 
     def close(self) -> None:
@@ -186,11 +189,13 @@ class DMCTrainer:
         return values
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
-        """Go on from :meth:`save`; games are dealt anew where their tables are not these."""
+        """Go on from :meth:`save`; games are dealt anew where their tables are not these, and a
+        prior is left out where there is to be none, or the imitation goes on."""
         stored = torch.load(folder / NETWORKS_FILE, map_location="cpu", weights_only=True)
         for name, network in self.learner.networks.items():
             network.load_state_dict(stored[name])
-        if "prior" in stored:
+        section = self._config.imitation  # a resume may have changed it
+        if "prior" in stored and section.prior and self._progress.steps >= section.steps:
             self.learner.fix_prior()
             assert self.learner.prior is not None
             self.learner.prior.load_state_dict(stored["prior"])

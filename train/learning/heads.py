@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from lupai.agents.network import MoveTable, NetworkConfig, mlp
-from lupai.train.privileged import FEATURES, PRIVILEGED_LAYOUT, ROLE_CLASSES
+from lupai.train.privileged import FEATURES, PRIVILEGED_LAYOUT, ROLE_CLASSES, UNLABELLED
 
-__all__ = ["PerfectValueNetwork", "RoleHead"]
+__all__ = ["FEW_LABELS", "PerfectValueNetwork", "RoleHead", "role_loss"]
+
+# Guesses in a minibatch that count in full together. Fewer count less: of one or two hands the head
+# would only learn who was guard there.
+FEW_LABELS: Final = 16
 
 
 class PerfectValueNetwork(nn.Module):
@@ -79,3 +86,20 @@ class RoleHead(nn.Module):
         every = every.reshape(len(embedding), self._policies, ROLE_CLASSES)
         logits: Tensor = every[torch.arange(len(which), device=which.device), which]
         return logits
+
+
+def role_loss(logits: Tensor, labels: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """What a :class:`RoleHead` learns by: the sum over max(number, FEW_LABELS).
+
+    Args:
+        logits: ``[N, ROLE_CLASSES]``. labels: ``[N]`` classes or UNLABELLED.
+        mask: ``[N] bool`` rows that count; None: all.
+
+    Returns:
+        Sum of the log losses in nats over the rows that have a label, and their number.
+    """
+    rows = labels != UNLABELLED
+    if mask is not None:
+        rows = rows & mask
+    losses = functional.cross_entropy(logits, labels.long().clamp_min(0), reduction="none")
+    return torch.where(rows, losses, torch.zeros_like(losses)).sum(), rows.sum()

@@ -6,11 +6,10 @@ from typing import Any
 
 import torch
 
-from lupai.agents.network import move_table
-from lupai.agents.policies import Policy, build_policy
+from lupai.agents.policies import Policy
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.config import TrainConfig
-from lupai.train.export import network_config
+from lupai.train.export import policy_with
 from lupai.train.rllib.mapping import POLICY
 
 __all__ = ["live_policy"]
@@ -20,8 +19,5 @@ def live_policy(algorithm: Any, config: TrainConfig, engine: Engine) -> Policy:
     """The policy, or all of them, on the CPU with the weights of this moment."""
     part = f"learner/rl_module/{POLICY}"
     state = algorithm.learner_group.get_state(components=part)["learner"]["rl_module"][POLICY]
-    policy = build_policy(move_table(engine.observation_layout), network_config(config))
-    policy.load_state_dict(
-        {k[3:]: torch.as_tensor(v).cpu() for k, v in state.items() if k.startswith("pi.")}
-    )
-    return policy
+    weights = {k[3:]: torch.as_tensor(v).cpu() for k, v in state.items() if k.startswith("pi.")}
+    return policy_with(weights, config, engine)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import torch
 from ray.rllib.algorithms.ppo.ppo import (
@@ -16,18 +16,14 @@ from ray.rllib.core.learner.learner import ENTROPY_KEY, POLICY_LOSS_KEY, VF_LOSS
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.utils.torch_utils import explained_variance
 from torch import Tensor
-from torch.nn import functional
 
+from lupai.train.learning.heads import FEW_LABELS, role_loss
 from lupai.train.learning.role_stats import RoleStats
-from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
+from lupai.train.privileged import FEATURES, PRIVILEGED
 from lupai.train.rllib.batching import RandomOrder, StandardAdvantages
 from lupai.train.rllib.env import OBSERVATION
 from lupai.train.rllib.module import ENTROPY, LOG_PROB, ROLE_LOGITS
 from lupai.train.sampling.teacher import TAUGHT
-
-# Guesses in a minibatch that count in full together. Fewer count less: of one or two hands the head
-# would only learn who was guard there.
-FEW_LABELS: Final = 16
 
 
 class LupaiLearner(PPOTorchLearner):
@@ -95,7 +91,7 @@ class LupaiLearner(PPOTorchLearner):
         loss = mean(config.vf_loss_coeff * value_loss - gain)
         stats = self._stats.setdefault(module_id, RoleStats(module.table))
         if ROLE_LOGITS in fwd_out:
-            total, count = _role_loss(fwd_out[ROLE_LOGITS], batch[PRIVILEGED][:, FEATURES], mask)
+            total, count = role_loss(fwd_out[ROLE_LOGITS], batch[PRIVILEGED][:, FEATURES], mask)
             weight = config.learner_config_dict["role_head"]
             loss = loss + weight * total / count.clamp_min(FEW_LABELS)
             stats.add_guesses(total.detach(), count)
@@ -122,10 +118,3 @@ class LupaiLearner(PPOTorchLearner):
                 window=1,
             )
         return loss
-
-
-def _role_loss(logits: Tensor, labels: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Sum of the log losses in nats over the rows that have a label, and their number."""
-    rows = mask & (labels != UNLABELLED)
-    losses = functional.cross_entropy(logits, labels.long().clamp_min(0), reduction="none")
-    return torch.where(rows, losses, torch.zeros_like(losses)).sum(), rows.sum()

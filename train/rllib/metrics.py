@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from lupai.train.learning.windows import Windows
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.role_check import GROUNDED_LOSS, GUESSES, GUESSES_LOSS
-from lupai.train.rllib.windows import Windows
 
 __all__ = ["metrics"]
 
@@ -78,21 +78,13 @@ def _times(timers: dict[str, Any], played: dict[str, Any]) -> dict[str, float]:
     return row
 
 
-def _hands(played: dict[str, Any], windows: Windows) -> dict[str, float | None]:
+def _hands(played: dict[str, Any], windows: Windows) -> dict[str, float]:
     """Means over the latest hands."""
     seats, points = played.get("role_seats", {}), played.get("role_points", {})
     sums = {"solo": number(played.get("solo_hands")), "decisions": number(played.get("decisions"))}
     sums |= {f"seats/{role}": number(value) for role, value in seats.items()}
     sums |= {f"points/{role}": number(value) for role, value in points.items()}
-    window = windows.hands
-    window.add(int(number(played.get("hands_ended"))), sums)
-    row = {
-        "play/decisions_per_hand": window.mean("decisions"),
-        "play/solo_share": window.mean("solo"),
-    }
-    for role in sorted(window.names("seats/")):
-        row[f"score/{role}"] = window.mean(f"points/{role}", f"seats/{role}")
-    return row
+    return windows.add_hands(int(number(played.get("hands_ended"))), sums)
 
 
 def _guesses(learned: dict[str, Any], windows: Windows) -> dict[str, float | None]:

@@ -17,11 +17,11 @@ from lupai.train.config import TrainConfig
 from lupai.train.export import AgentPart, agent_of, write_agent
 from lupai.train.league.coach import League
 from lupai.train.league.frozen import pack
+from lupai.train.learning.windows import Windows
 from lupai.train.rllib.export import live_policy
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.metrics import metrics
 from lupai.train.rllib.setup import algorithm_config, count_as_lost, set_shaping, set_stream
-from lupai.train.rllib.windows import Windows
 from lupai.train.run_folder import Progress, TrainingError
 from lupai.train.sampling.teacher import set_teacher
 

@@ -1,9 +1,10 @@
 """The first part of a run: the sampler's seats are played by an agent that is there already.
 
 PPO raises the likelihood of its moves meanwhile, instead of its surrogate; critic and role head
-learn from the same hands, so that PPO begins with a value network that knows the game. Deep Monte
-Carlo learns what its moves are worth. The column :data:`TAUGHT` says of each decision how
-it came about: hands that run when the imitation ends are of both kinds.
+learn from the same hands, so that PPO begins with a value network that knows the game. The column
+:data:`TAUGHT` says of each of PPO's decisions how it came about: hands that run when the imitation
+ends are of both kinds. Deep Monte Carlo learns what its moves are worth, and keeps them in a column
+of its own, :data:`lupai.train.dmc.sampler.ADVICE`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lupai.agents.base import Agent, ask
 from lupai.agents.streams import agent_seed, table_lanes
 from lupai.train.config import TrainConfig
 from lupai.train.league.coach import Learner
+from lupai.train.run_folder import TrainingError
 from lupai.train.sampling.tables import Tables
 
 __all__ = ["TAUGHT", "Teacher", "set_teacher"]
@@ -53,6 +55,9 @@ def set_teacher(learner: Learner, config: TrainConfig, steps: int, packed: bytes
 
     Args:
         packed: the agent; may be None when it has nothing to do any more.
+
+    Raises:
+        TrainingError: it has, and is None.
     """
     section = config.imitation
     if not section.steps:
@@ -63,7 +68,13 @@ def set_teacher(learner: Learner, config: TrainConfig, steps: int, packed: bytes
     if plays or section.keep:
         place = "teacher" if plays else "adviser"
         if any(learner.each_sampler(partial(_lacks, place=place))):
-            assert packed is not None
+            if packed is None:
+                raise TrainingError(
+                    f"imitation.agent {section.agent!r} has to play or to advise after {steps} "
+                    f"decisions (imitation.steps {section.steps}, imitation.keep "
+                    f"{section.keep:g}), and the trainer was made without it; give it as teacher, "
+                    f"or set imitation.steps=0"
+                )
             learner.each_sampler(partial(_take, place=place, packed=packed, seed=config.seed))
 
 

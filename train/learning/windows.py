@@ -1,4 +1,4 @@
-"""Means over many iterations: one holds few hands, and RLlib empties its own windows at each."""
+"""Means over many iterations: one holds few hands."""
 
 from __future__ import annotations
 
@@ -61,6 +61,24 @@ class Windows:
     def forget_hands(self) -> None:
         """Begin anew with them: somebody else plays from now on."""
         self.hands = Window(HANDS)
+
+    def add_hands(self, hands: int, sums: Mapping[str, float]) -> dict[str, float]:
+        """Take the hands of an iteration in; means over the latest ones, by their names in
+        ``metrics.jsonl``.
+
+        Args:
+            hands: how many ended.
+            sums: ``decisions`` and ``solo`` over them, ``points/ROLE`` and ``seats/ROLE`` over the
+                learner's seats.
+        """
+        self.hands.add(hands, sums)
+        row = {
+            "play/decisions_per_hand": self.hands.mean("decisions"),
+            "play/solo_share": self.hands.mean("solo"),
+        }
+        for role in sorted(self.hands.names("seats/")):
+            row[f"score/{role}"] = self.hands.mean(f"points/{role}", f"seats/{role}")
+        return {name: mean for name, mean in row.items() if mean is not None}
 
     def save(self, folder: Path) -> dict[str, Any]:
         """State for ``trainer.json``."""
