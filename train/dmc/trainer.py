@@ -97,14 +97,14 @@ class DMCTrainer:
         learning = time.perf_counter() - began
         if self.samplers.ahead:
             self._next = self._played()
-        row |= tally.metrics(self._windows) | {
-            "steps": made,
-            "dmc/epsilon": epsilon(self._config, steps),
-        }
         imitates = steps < self._config.imitation.steps
         if self._imitates and not imitates:
             self._windows.forget_hands()  # they were the imitated agent's
         self._imitates = imitates
+        row |= tally.metrics(self._windows) | {
+            "steps": made,
+            "dmc/epsilon": epsilon(self._config, steps),
+        }
         whole = time.perf_counter() - begin
         row |= {
             "time/sampling": tally.seconds,
