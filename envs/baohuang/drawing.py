@@ -33,7 +33,7 @@ def draw(plan: Plan, n: int, rng: np.random.Generator) -> tuple[I8, I64]:
     """``n`` worlds for each table: hands ``[N * n, S, 54]`` and who was dealt B* ``[N * n]``.
 
     Raises:
-        LupaiError: no deal agrees with the evidence at a table; or, where counting takes too much,
+        LupaiError: no deal agrees with the evidence at a table; or it is too much to count, and
             none was found in a great many draws.
     """
     proofs = plan.proofs
@@ -43,9 +43,11 @@ def draw(plan: Plan, n: int, rng: np.random.Generator) -> tuple[I8, I64]:
     found, drawn = np.zeros(tables, np.int64), np.zeros(tables, np.int64)
     kept = np.zeros(tables, np.int64)
     counted: dict[int, Counted] = {}
+    tested = bool(plan.tested.any())
     while (need := n - kept).any():
         open_ = np.flatnonzero(need)
-        for table in open_[plan.tested[open_] & (drawn[open_] >= PATIENCE)].tolist():
+        late = open_[plan.tested[open_] & (drawn[open_] >= PATIENCE)].tolist() if tested else []
+        for table in late:
             if table not in counted:
                 counted[table] = Counted(plan, table)
             cost = counted[table].cost(int(need[table]))
@@ -56,10 +58,11 @@ def draw(plan: Plan, n: int, rng: np.random.Generator) -> tuple[I8, I64]:
                 kept[table] = n
             elif found[table] == 0 and drawn[table] >= MAX_DRAWS:
                 raise too_much(plan, table, int(drawn[table]))
-        need = n - kept
-        open_ = np.flatnonzero(need)
-        if not open_.size:
-            break
+        if late:
+            need = n - kept
+            open_ = np.flatnonzero(need)
+            if not open_.size:
+                break
         rate = np.where(plan.tested, (found + 1) / (drawn + 2), 1.0)[open_]
         tries = np.ceil(need[open_] / rate).astype(np.int64)
         tries = np.maximum(tries * min(1.0, CHUNK / tries.sum()), 1).astype(np.int64)
