@@ -1,11 +1,16 @@
 """Worlds that a seat can imagine: complete tables that agree with all it knows, drawn at random.
 
 Definition. All cards are distinct physical cards, and every deal that is consistent with the public
-record and the own hand is equally likely. Which of equal copies a seat shows or adds to the tribute
-is not told (the rules name a kind), which it plays is seen: played cards are known by where they
-were seen, as if each copy in the hand could as well have been the one. There is no inference from
-how somebody plays: only from what the rules do not allow to happen otherwise
-(:mod:`lupai.envs.baohuang.evidence` lists it). So
+record and the own hand is equally likely. There is no inference from how somebody plays: only from
+what the rules do not allow to happen otherwise (:mod:`lupai.envs.baohuang.evidence` lists it).
+
+Convention. A played card counts as one known physical card, as if it had been drawn blindly from
+its player's hand, so that unseen cards lie uniformly in unseen places; of cards that are shown or
+added to the tribute only the kind is known, because the rules force which kind that is. Were only
+the kind of played cards known too, each deal would be divided by the number of ways to pick the
+played copies from those their player held: who has played some of a kind would hold fewer more.
+
+So
 
 * of deals with three copies of the called card in the emperor's hand and the fourth in a given
   place there are four for each one in which he has all four in the same places (as many as copies
