@@ -46,12 +46,12 @@ class Counted:
         if forced != NOBODY and room[forced] > 0:
             told.append(forced)
         least = 0 if plan.suited[table] >= 0 else min(1, len(told))
-        #: Ways by how many seats of the forced call are left out; the one asked is the first.
+        # by how many seats of the forced call are left out: first the one that was asked
         self.counts = [
             Count(proofs, table, plan.rules, np.isin(_SEATS, told[:many]))
             for many in range(len(told), least - 1, -1)
         ]
-        self._share = SHARE
+        self._share = SHARE  # as far as it is known at this table
 
     def cost(self, n: int) -> float:
         """About how many draws without counting take as long as ``n`` worlds; infinite: too
@@ -122,7 +122,10 @@ class Counted:
 
 def too_much(plan: Plan, table: int, drawn: int) -> LupaiError:
     """The error for a table whose ways cannot be counted, and at which no draw fits."""
+    viewer, skips = int(plan.proofs.viewer[table]), int(plan.proofs.skipped[table].sum())
+    who = "a spectator" if viewer == NOBODY else f"seat {viewer}"
     return LupaiError(
-        f"table {table}: too much to count or draw: none of {drawn} random worlds agrees with "
-        f"{plan.what(table)}, and counting the ways takes too much memory"
+        f"table {table}: too much to count or draw for {who} after {skips} skips in a forced call: "
+        f"none of {drawn} random worlds agrees with {plan.what(table)}, and counting would take "
+        f"more than {MOST_KEPT * 8 >> 20} MB; ask later in the hand"
     )

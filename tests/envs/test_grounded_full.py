@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lupai.envs.actions import CALL, VERB_ID
-from lupai.envs.baohuang import counted, dealing, drawing, plans, worlds
+from lupai.envs.baohuang import counted, dealing, drawing, evidence, laying, plans, worlds
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import SEATS, Phase, Said, State
 from lupai.envs.cards import NUM_KINDS
@@ -137,6 +137,28 @@ def test_chances_beside_other_tables_are_those_of_a_table_alone(
     together = engine.guard_chances(state, viewer, some)
     for table in some.tolist():
         assert (engine.guard_chances(state, viewer[table], [table])[0] == together[table]).all()
+
+
+def test_ways_were_counted_twice_and_kept_until_all_tables_were_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine, state = ceded("shiwei", 12)
+    viewer = (state.emperor + 1) % SEATS
+    proofs = evidence.gather(engine.mask_hidden(state, viewer), viewer, engine.rules)
+    plan = plans.Plan(proofs, engine.rules)
+    table = int(np.flatnonzero(plan.tested & (proofs.secret >= 0))[0])
+    one = counted.Counted(plan, table)
+    one.counts = one.counts[:1]
+    laid, forward = [], laying.Lay.forward
+
+    def count(self: laying.Lay, ways: np.ndarray) -> np.ndarray:
+        laid.append(id(self))
+        return forward(self, ways)
+
+    monkeypatch.setattr(laying.Lay, "forward", count)
+    assert len(one.draw(10, np.random.default_rng(0)).rows) == 10
+    assert len(laid) == len(set(laid)) > 0
+    assert not one.counts[0].is_ready
 
 
 def test_32_worlds_of_a_spectator_after_two_skips_took_millions_of_draws(

@@ -435,6 +435,9 @@ def test_a_record_that_contradicts_itself_is_refused(monkeypatch: pytest.MonkeyP
     too_much = r"table 0: too much .* none of \d+ random worlds agrees with the forced call"
     with pytest.raises(LupaiError, match=too_much):
         engine.determinize(state, 3, 1, rng)
+    monkeypatch.setattr("lupai.envs.baohuang.worlds.MOST_OPERATIONS", 0)
+    with pytest.raises(LupaiError, match="too much to count or draw for seat 3 after 5 skips"):
+        engine.guard_chances(state, 3)
 
 
 def all_skipped(engine: Engine) -> State:
