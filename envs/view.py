@@ -176,10 +176,11 @@ class View:
 
     def determinize(self, n: int, rng: np.random.Generator) -> Tables:
         """``n`` complete tables, drawn among all that agree with what the seat knows: every deal
-        that is consistent with the record is equally likely.
+        that is consistent with the record is equally likely. Some seconds for a spectator of a full
+        deck after a forced call.
 
         Raises:
-            LupaiError: the record contradicts itself.
+            LupaiError: the record contradicts itself, or it is too much to count or draw.
         """
         drawn: Tables = self.engine.determinize(self.state, self.seat, n, rng)
         return drawn

@@ -39,7 +39,9 @@ GROUNDED: Final = "grounded"  # the same, at a few decisions only; never in a mi
 ROLE_CLASSES: Final = SEATS  # the four other seats from 下家 on, then nobody
 NOBODY_IS_GUARD: Final = SEATS - 1
 UNLABELLED: Final = -1
-# Grounded chances of who is guard take about a millisecond each: a sample is enough for a curve.
+# Grounded chances of who is guard have a formula, some µs each. Only where all ceded they are
+# counted: 5 to 40 ms, after two or three skips 20 to 400; at most 0.1 % of hands in real play come
+# to that. A sample is enough for a curve.
 CHECK_EVERY: Final = 8  # steps
 MOST_CHECKS: Final = 8  # decisions of such a step
 

@@ -1,9 +1,5 @@
-"""Dealing cards to places at random, for many worlds at once.
-
-The cards are dealt in tiers of ranks from the top: whoever added a card to the tribute pile takes
-no higher natural, so the seats that take a rank are nested, and the number of ways for the lower
-tiers does not depend on how the higher ones lie.
-"""
+"""Dealing cards to places at random, for many worlds at once, in the tiers of ranks that
+:mod:`lupai.envs.baohuang.plans` tells of."""
 
 from __future__ import annotations
 
@@ -74,6 +70,16 @@ class Made:
     def of(cls, proofs: Evidence, rows: I64) -> Made:
         marked = proofs.marked[rows].astype(np.int64)
         return cls(rows, proofs.known[rows], proofs.room[rows], marked)
+
+    @classmethod
+    def joined(cls, parts: list[Made]) -> Made:
+        """Some after others."""
+        return cls(
+            np.concatenate([part.rows for part in parts]),
+            np.concatenate([part.hands for part in parts]),
+            np.concatenate([part.room for part in parts]),
+            np.concatenate([part.marked for part in parts]),
+        )
 
     def keep(self, good: npt.NDArray[np.bool_]) -> None:
         if not good.all():

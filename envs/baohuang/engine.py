@@ -392,6 +392,9 @@ class Engine(Texts):
         Every deal that is consistent with the record is equally likely. Nothing hidden is read.
         The new tables have no seed, and a void ends the hand.
 
+        Mostly well under a millisecond; for a spectator of a full deck after a forced call some
+        seconds.
+
         Args:
             seats: ``[N]`` or one seat for all whose knowledge counts; -1: a spectator's, who sees
                 what is public.
@@ -399,7 +402,8 @@ class Engine(Texts):
             rng: all randomness.
 
         Raises:
-            LupaiError: the record contradicts itself; names the table and the evidence.
+            LupaiError: the record contradicts itself, or it is too much to count or draw; names
+                the table and the evidence.
         """
         t = self._tables(state, tables)
         viewer = self._viewers(seats, t, NOBODY)
@@ -414,7 +418,8 @@ class Engine(Texts):
         """``[N, S + 1]`` chance of each seat to be guard, last that the emperor is secretly alone,
         for what seats ``[N]`` (-1: a spectator) know, all consistent deals equally likely.
 
-        See :func:`lupai.envs.baohuang.worlds.guard_chances`.
+        See :func:`lupai.envs.baohuang.worlds.guard_chances`. Exact, but for a spectator of a full
+        deck after three or four skips in a forced call: some seconds, and from 1,024 worlds.
 
         Raises:
             LupaiError: as :meth:`determinize`.

@@ -188,8 +188,8 @@ def gather(masked: State, viewer: Ints, rules: Rules) -> Evidence:
     asked = masked.played + np.where(is_crown, np.int8(0), pile)
     asked[:, :, KIND_R] += ~is_crown[:, :, 0]
     secret, odds = _secret(masked, viewer, marked, loose_mark, rules)
-    # 贴牌: with three copies shown and the fourth in the pile nothing is left to guess
-    secret = np.where(pool[np.arange(len(pool)), secret] > 0, secret, NOBODY)
+    if tribute:  # with three copies shown and the fourth in the pile nothing is left to guess
+        secret = np.where(pool[np.arange(len(pool)), secret] > 0, secret, NOBODY)
     own = masked.played - np.where(is_crown, pile, np.int8(0))
     own += np.eye(NUM_KINDS + 1, NUM_KINDS, dtype=np.int8)[added]  # none is -1: the last row
     return Evidence(
@@ -268,8 +268,10 @@ def _secret(
         mine = (masked.identity_seat == viewer) & (viewer != NOBODY)
         secret = np.where(hidden & ~mine, masked.identity_kind, NOBODY)
         i = np.flatnonzero(secret != NOBODY)
-        seen = masked.pile[i, secret[i]] + (secret[i] == KIND_R)  # R* is seen from the deal on
-        odds[i, masked.emperor[i]] = 1 / np.maximum(COPIES - seen, 1)
+        unseen = COPIES - (secret[i] == KIND_R).astype(np.int64)  # R* is seen from the deal on
+        if rules.tribute_on_cede:
+            unseen -= masked.pile[i, secret[i]]
+        odds[i, masked.emperor[i]] = 1 / np.maximum(unseen, 1)
     i = np.flatnonzero(
         (secret != NOBODY) & (masked.emperor != NOBODY) & (masked.phase >= PHASE_PLAY)
     )

@@ -3,7 +3,7 @@
 A *table* ``[G, M, …]`` holds, for each number of places that are taken of each unit but the last
 (whose places follow), the number of ways so far; G are guesses, and mark 1 of M says that the seat
 that was asked in a forced call has its triple. Every operation makes the next table out of one and
-undoes itself for draws; what a unit is says :mod:`lupai.envs.baohuang.counting`.
+undoes itself for draws; what a unit is says :mod:`lupai.envs.baohuang.ways`.
 """
 
 from __future__ import annotations
@@ -33,11 +33,6 @@ class Draws:
     guess: I64
     mark: I64
     taken: I64
-
-    def of(self, table: F64) -> F64:
-        """``[n]`` ways there."""
-        ways: F64 = table[(self.guess, self.mark, *self.taken)]
-        return ways
 
 
 class Operation(Protocol):

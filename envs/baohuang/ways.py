@@ -16,6 +16,7 @@ gives the ways for each of its places at once. Back through the tables goes an e
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -82,10 +83,12 @@ class Seen:
     secret: int
 
     @classmethod
-    def of(cls, proofs: Evidence, table: int, rules: Rules) -> Seen:
-        """From one of N tables."""
+    def of(cls, proofs: Evidence, table: int, rules: Rules, told: Bools | None = None) -> Seen:
+        """From one of N tables; of a forced call what it proves of seats ``told [S] bool``, or
+        all."""
         room, known = proofs.room[table], proofs.known[table]
         open_, forced = room > 0, int(proofs.forced[table])
+        asked = open_ if told is None else open_ & told
         return cls(
             pool=proofs.pool[table].astype(np.int64),
             open_=open_,
@@ -93,8 +96,8 @@ class Seen:
             bound=proofs.bound[table],
             added=proofs.added[table].astype(np.int64),
             suited=proofs.suited[table] & open_,
-            skipped=proofs.skipped[table] & open_,
-            forced=forced if forced != NOBODY and open_[forced] else NOBODY,
+            skipped=proofs.skipped[table] & asked,
+            forced=forced if forced != NOBODY and asked[forced] else NOBODY,
             had=(known + proofs.own[table]).astype(np.int64),
             held=(known + proofs.asked[table]).astype(np.int64),
             callable_=callable_kinds(rules),
@@ -226,7 +229,15 @@ class Ways:
                     if all(self._suit_fits(seat, kind, none, guess)[0] for kind in known)
                 ]
             )
-        return list(product(*ranges))
+        kinds = self.seen.added[seats].tolist()
+        return [guess for guess in product(*ranges) if self._are_enough(kinds, seats, guess)]
+
+    def _are_enough(self, kinds: list[int], seats: list[int], guess: tuple[int, ...]) -> bool:
+        """Whether there are as many cards of the added kinds as are guessed."""
+        more: Counter[int] = Counter()
+        for kind, seat, had in zip(kinds, seats, guess, strict=True):
+            more[kind] += had - int(self.seen.had[seat, kind])
+        return all(some <= self.seen.pool[kind] for kind, some in more.items())
 
     def _suit_fits(self, seat: int, kind: int, takes: I64, guess: int) -> Bools:
         """``[K] bool``: whether a seat that had ``guess`` of the kind it added may have got
@@ -262,11 +273,12 @@ class Ways:
 
     @property
     def size(self) -> tuple[float, float]:
-        """About how many additions a pass takes, and how many numbers its largest table holds."""
-        operations, cells = 0.0, 1.0
+        """About how many additions a pass takes, and how many numbers are kept for draws."""
+        operations, kept, size = 0.0, 0.0, 1.0
         taken = np.zeros(len(self.units), np.int64)
         guesses = 1
         for one in self._operations:
+            kept += size
             if isinstance(one, Open):
                 guesses = len(one.odds)
             elif isinstance(one, Close):
@@ -274,11 +286,11 @@ class Ways:
             elif isinstance(one, Merge):
                 taken[one.unit] = 0
             elif isinstance(one, Lay):
+                from_each = float((one.to != NO).sum()) / max(guesses * self._marks, 1)
+                operations += size * from_each
                 taken = np.minimum(taken + one.takes.max(axis=0, initial=0), one.places)
-                size = guesses * self._marks * float(np.prod(taken[:-1] + 1.0))
-                cells = max(cells, size)
-                operations += size * len(one.ways)
-        return operations, cells
+            size = guesses * self._marks * float(np.prod(taken[:-1] + 1.0))
+        return operations, kept
 
     # ---- the ways
 
@@ -289,7 +301,7 @@ class Ways:
         Args:
             keep: keep the tables for :meth:`draw`.
         """
-        if self._ended is not None and (self._tables or not keep):
+        if self._ended is not None and (self.is_kept or not keep):
             return self._ended
         table = np.zeros((1, self._marks, *[1] * (len(self.units) - 1)))
         table[(0,) * table.ndim] = self._possible
@@ -322,10 +334,19 @@ class Ways:
         self._ended = ways, scale + most
         return self._ended
 
-    def log_ways(self) -> F64:
+    @property
+    def is_kept(self) -> bool:
+        """Whether draws need no more counting."""
+        return len(self._tables) == len(self._operations)
+
+    def forget(self) -> None:
+        """Give the memory back that draws need."""
+        self._tables = []
+
+    def log_ways(self, keep: bool = False) -> F64:
         """``[U]`` logarithms of the ways with the secret card at each unit; where there is none
-        ``[1]``."""
-        ways, scale = self.ends()
+        ``[1]``. ``keep`` as for :meth:`ends`."""
+        ways, scale = self.ends(keep)
         by_split = ways.sum(axis=tuple(range(1, ways.ndim)))
         out = np.zeros(len(self.units) if self.seen.secret != NOBODY else 1)
         out[self._last[0].argmax(axis=1)] = by_split

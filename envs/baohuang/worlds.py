@@ -1,11 +1,16 @@
 """Worlds that a seat can imagine: complete tables that agree with all it knows, drawn at random.
 
 Definition. All cards are distinct physical cards, and every deal that is consistent with the public
-record and the own hand is equally likely. Which of equal copies a seat shows or adds to the tribute
-is not told (the rules name a kind), which it plays is seen: played cards are known by where they
-were seen, as if each copy in the hand could as well have been the one. There is no inference from
-how somebody plays: only from what the rules do not allow to happen otherwise
-(:mod:`lupai.envs.baohuang.evidence` lists it). So
+record and the own hand is equally likely. There is no inference from how somebody plays: only from
+what the rules do not allow to happen otherwise (:mod:`lupai.envs.baohuang.evidence` lists it).
+
+Convention. A played card counts as one known physical card, as if it had been drawn blindly from
+its player's hand, so that unseen cards lie uniformly in unseen places; of cards that are shown or
+added to the tribute only the kind is known, because the rules force which kind that is. Were only
+the kind of played cards known too, each deal would be divided by the number of ways to pick the
+played copies from those their player held: who has played some of a kind would hold fewer more.
+
+So
 
 * of deals with three copies of the called card in the emperor's hand and the fourth in a given
   place there are four for each one in which he has all four in the same places (as many as copies
@@ -21,7 +26,7 @@ how somebody plays: only from what the rules do not allow to happen otherwise
   and if that is the emperor he is secretly alone.
 
 Sampling is exact (:mod:`lupai.envs.baohuang.drawing`), and so are the chances: most have a formula,
-and where evidence ties cards together the deals are counted (:mod:`lupai.envs.baohuang.counting`).
+and where evidence ties cards together the deals are counted (:mod:`lupai.envs.baohuang.placing`).
 
 Worlds carry no seed. So that no step needs one they count as given deals: a void ends the hand.
 """
@@ -34,14 +39,17 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.envs.baohuang import drawing, evidence, hidden
+from lupai.envs.baohuang.counted import Counted
 from lupai.envs.baohuang.legal import Ints
+from lupai.envs.baohuang.placing import Count
+from lupai.envs.baohuang.plans import Plan, contradiction
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import SEATS, State
 from lupai.envs.cards import KIND_B
 from lupai.envs.seats import NOBODY
 
 I8 = npt.NDArray[np.int8]
-MOST_OPERATIONS: Final = 2e9  # of counting: some seconds
+MOST_OPERATIONS: Final = 2e9  # of counting: ten seconds or so
 SAMPLE: Final = 1024  # worlds drawn where counting takes too much
 
 
@@ -57,9 +65,10 @@ def determinize(
         rng: all randomness.
 
     Raises:
-        LupaiError: the record contradicts itself; names the table and the evidence.
+        LupaiError: the record contradicts itself, or it is too much to count or draw; names the
+            table and the evidence.
     """
-    plan = drawing.Plan(evidence.gather(masked, viewer, rules), rules)
+    plan = Plan(evidence.gather(masked, viewer, rules), rules)
     hands, marked = drawing.draw(plan, n, rng)
     rows = np.repeat(np.arange(len(masked)), n)
     worlds = masked.take(rows)
@@ -99,26 +108,24 @@ def consistent(
     return fits
 
 
-def guard_chances(
-    masked: State, viewer: Ints, rules: Rules, worlds: int = SAMPLE
-) -> npt.NDArray[np.float64]:
+def guard_chances(masked: State, viewer: Ints, rules: Rules) -> npt.NDArray[np.float64]:
     """``[N, S + 1]`` chance that each seat is guard, last that the emperor is secretly alone, if
     all consistent deals are equally likely; zeros before there is an emperor.
 
     Exact, by the number of ways; but where counting them takes too much, which happens to a
     spectator early in a hand after a forced call in which three or four seats were skipped, the
-    share among ``worlds`` drawn ones, the same ones at every call.
+    share among 1,024 drawn worlds, the same ones at every call.
 
     Args:
         masked, viewer: as for :func:`determinize`.
-        worlds: see above.
 
     Raises:
-        LupaiError: the record contradicts itself; names the table and the evidence.
+        LupaiError: the record contradicts itself, or it is too much to count or draw; names the
+            table and the evidence.
     """
     n = len(masked)
     proofs = evidence.gather(masked, viewer, rules)
-    plan = drawing.Plan(proofs, rules)
+    plan = Plan(proofs, rules)
     emperor = masked.emperor.astype(np.intp)
     chances = np.zeros((n, SEATS + 1))
     known = np.flatnonzero((proofs.secret == NOBODY) & (emperor != NOBODY))
@@ -127,17 +134,21 @@ def guard_chances(
     open_ = np.flatnonzero((proofs.secret != NOBODY) & (emperor != NOBODY))
     chances[open_, :SEATS] = plan.weight[open_] / plan.weight[open_].sum(axis=1, keepdims=True)
     for table in open_[plan.tested[open_]].tolist():
-        count = plan.count(table)
-        if count.operations <= MOST_OPERATIONS:
-            ways = count.weights()
-            if not ways.any():
-                raise drawing.contradiction(plan, table)
-            chances[table, :SEATS] = ways / ways.sum()
-            continue
-        rng = np.random.default_rng(0)  # for each table: beside others the answer is the same
-        drawn = determinize(masked.take([table]), viewer[[table]], worlds, rng, rules)
-        holder = np.where(drawn.guard == NOBODY, drawn.emperor, drawn.guard).astype(np.intp)
-        chances[table, :SEATS] = np.bincount(holder, minlength=SEATS) / worlds
+        chances[table, :SEATS] = _by_ways(plan, table)
     chances[open_, SEATS] = chances[open_, emperor[open_]]
     chances[open_, emperor[open_]] = 0
     return chances
+
+
+def _by_ways(plan: Plan, table: int) -> npt.NDArray[np.float64]:
+    """``[S]`` chance that each seat holds the secret card, at a table whose ways are counted."""
+    count = Count(plan.proofs, table, plan.rules)
+    if count.operations <= MOST_OPERATIONS:
+        ways = count.weights()
+        if not ways.any():
+            raise contradiction(plan, table)
+        chances: npt.NDArray[np.float64] = ways / ways.sum()
+        return chances
+    rng = np.random.default_rng(0)  # for each table: beside others the answer is the same
+    made = Counted(plan, table).draw(SAMPLE, rng)
+    return np.bincount(made.marked, minlength=SEATS) / SAMPLE

@@ -6,8 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lupai.envs.baohuang import drawing
+from lupai.envs.baohuang import counted, drawing
 from lupai.envs.baohuang.engine import Engine
+from lupai.envs.baohuang.plans import Plan
 from lupai.envs.baohuang.state import Phase, Said, State
 from lupai.envs.errors import LupaiError
 from lupai.envs.view import View, Views
@@ -175,12 +176,29 @@ TIED = [name for name in FAMILIES if "forced" in name or "tribute" in name]  # k
 def by_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw by the number of ways from the first world on."""
     monkeypatch.setattr(drawing, "PATIENCE", 0)
-    monkeypatch.setattr(drawing, "OPERATIONS_PER_DRAW", np.inf)
+    monkeypatch.setattr(counted, "OPERATIONS_PER_DRAW", np.inf)
+    monkeypatch.setattr(counted, "COUNTED_DRAW", 0)
 
 
-@pytest.mark.usefixtures("by_count")
+@pytest.fixture
+def by_part(by_count: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same, with as little of a forced call counted as there can be."""
+    whole = counted.Counted.__init__
+
+    def part(self: counted.Counted, plan: Plan, table: int) -> None:
+        whole(self, plan, table)
+        for count in self.counts[:-1]:
+            count.kept = np.inf
+
+    monkeypatch.setattr(counted.Counted, "__init__", part)
+
+
+@pytest.mark.parametrize("how", ["by_count", "by_part"])
 @pytest.mark.parametrize("family", TIED)
-def test_worlds_drawn_by_the_number_of_ways_are_equally_likely(family: str) -> None:
+def test_worlds_drawn_by_the_number_of_ways_are_equally_likely(
+    family: str, how: str, request: pytest.FixtureRequest
+) -> None:
+    request.getfixturevalue(how)
     hands, limit, _ = SOME[family]
     _, unlikely = try_all(FAMILIES[family], range(100, 100 + hands), limit)
     assert max(unlikely) < 4.5
@@ -412,10 +430,14 @@ def test_a_record_that_contradicts_itself_is_refused(monkeypatch: pytest.MonkeyP
             ask()
         state.emperor[0], state.identity_kind[0], state.crown[0] = 2, 20, 2
         state.shown[0, 20] = 3
-    monkeypatch.setattr(drawing, "MOST_CELLS", 0)
+    monkeypatch.setattr(counted, "MOST_KEPT", 0)
     monkeypatch.setattr(drawing, "MAX_DRAWS", 5000)
-    with pytest.raises(LupaiError, match=r"none of \d+ random worlds agrees with the forced call"):
+    too_much = r"table 0: too much .* none of \d+ random worlds agrees with the forced call"
+    with pytest.raises(LupaiError, match=too_much):
         engine.determinize(state, 3, 1, rng)
+    monkeypatch.setattr("lupai.envs.baohuang.worlds.MOST_OPERATIONS", 0)
+    with pytest.raises(LupaiError, match="too much to count or draw for seat 3 after 5 skips"):
+        engine.guard_chances(state, 3)
 
 
 def all_skipped(engine: Engine) -> State:

@@ -64,8 +64,9 @@ def ways(
     """In how many ways distinct cards can be dealt so, times those in which distinct cards can have
     been played so; up to a factor.
 
-    Cards of a kind are alike where the rules name a kind: which of his three or four copies the
-    emperor shows, or a seat adds to the tribute, is not told. Which copies are played is seen.
+    By convention a played card is one known physical card, as if it had been drawn blindly from the
+    hand, while of shown and added cards only the kind is known, which the rules force. Were only
+    the kind of played cards known too, the factors `perm` below would be left out.
 
     Args:
         marked: holder of B*, which is not played as an ordinary B; None: it may have been.
