@@ -100,8 +100,8 @@ def test_ppo_reaches_the_best_score(engine, few_deals, ray_session, tmp_path):
     config = best_response(
         "ppo",
         ppo={
-            "lr": 3e-3, "batch_size": 2000, "minibatch_size": 100, "epochs": 4, "lambda": 1.0,
-            "entropy": 0.03,
+            "lr": 2e-3, "batch_size": 2000, "minibatch_size": 100, "epochs": 6, "lambda": 1.0,
+            "entropy": 0.2,  # with 0.03 some seeds stay with the first good line
         },
     )  # fmt: skip
     progress = Progress()
