@@ -27,10 +27,9 @@ from lupai.train.dmc.learner import Learner
 from lupai.train.dmc.sampler import Sampler, Weights
 from lupai.train.dmc.schedule import epsilon, learning_rate
 from lupai.train.dmc.tally import Tally
-from lupai.train.export import AgentPart, agent_of, policy_with, write_agent
+from lupai.train.export import agent_of, policy_with, write_agent
 from lupai.train.league.coach import League
-from lupai.train.league.frozen import pack
-from lupai.train.learning.windows import Windows
+from lupai.train.learning.base import CoachedTrainer
 from lupai.train.run_folder import Progress
 from lupai.train.sampling.teacher import set_teacher
 
@@ -43,7 +42,7 @@ GAMES_FILE: Final = "games.npz"
 Batch = tuple[Columns, Tally]
 
 
-class DMCTrainer:
+class DMCTrainer(CoachedTrainer):
     """One run's algorithm.
 
     Args:
@@ -63,10 +62,7 @@ class DMCTrainer:
         # As for RLlib: with more threads small batches are many times slower as soon as another
         # process runs. This holds for OpenMP and MKL too, whenever torch was imported.
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-        self._config, self._progress, self._coach = config, progress, coach
-        self._teacher = None if teacher is None else pack(teacher)
-        self._imitates = False
-        self._windows = Windows()
+        super().__init__(config, progress, coach, teacher)
         self._engine = Engine(config.rules_string)
         self.learner = Learner(config)
         key = [config.seed, progress.iteration]
@@ -97,10 +93,7 @@ class DMCTrainer:
         learning = time.perf_counter() - began
         if self.samplers.ahead:
             self._next = self._played()
-        imitates = steps < self._config.imitation.steps
-        if self._imitates and not imitates:
-            self._windows.forget_hands()  # they were the imitated agent's
-        self._imitates = imitates
+        self._take_turn(steps)
         row |= tally.metrics(self._windows) | {
             "steps": made,
             "dmc/epsilon": epsilon(self._config, steps),
@@ -114,14 +107,6 @@ class DMCTrainer:
             "time/inference_share": tally.inference / whole,
         }
         return {name: value for name, value in row.items() if value == value}
-
-    def after(self, progress: Progress) -> dict[str, float]:
-        """Scores against opponents, snapshots, gates; see :class:`~lupai.train.loop.Trainer`."""
-        if self._coach is None:
-            return {}
-        begin = time.perf_counter()
-        row = self._coach.after(self, progress, self._imitates)
-        return row | {"time/league": time.perf_counter() - begin}
 
     def _play(self, steps: int) -> None:
         """Begin to play the batch after ``steps`` decisions of the run."""
@@ -161,12 +146,7 @@ class DMCTrainer:
 
     def parts(self) -> Mapping[str, Saved]:
         """The agent's folder, and what else it takes to go on."""
-        parts: dict[str, Saved] = {
-            "agent": AgentPart(self, self._progress),
-            "dmc": _State(self),
-            "windows": self._windows,
-        }
-        return parts if self._coach is None else parts | {"league": self._coach}
+        return self._parts("dmc", _State(self))
 
     def close(self) -> None:
         """Give everything back."""

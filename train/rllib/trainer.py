@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,9 @@ from lupai.agents.checkpoint import CheckpointAgent
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.checkpoints import Saved
 from lupai.train.config import TrainConfig
-from lupai.train.export import AgentPart, agent_of, write_agent
+from lupai.train.export import agent_of, write_agent
 from lupai.train.league.coach import League
-from lupai.train.league.frozen import pack
-from lupai.train.learning.windows import Windows
+from lupai.train.learning.base import CoachedTrainer
 from lupai.train.rllib.export import live_policy
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.metrics import metrics
@@ -28,7 +26,7 @@ from lupai.train.sampling.teacher import set_teacher
 __all__ = ["RLlibTrainer", "train_once"]
 
 
-class RLlibTrainer:
+class RLlibTrainer(CoachedTrainer):
     """One run's algorithm.
 
     Args:
@@ -49,20 +47,15 @@ class RLlibTrainer:
     ) -> None:
         for name in ("ray", "ray.rllib"):  # else every build explains the new API
             logging.getLogger(name).setLevel(logging.ERROR)
-        self._config, self._progress, self._cluster = config, progress, cluster
-        self._coach = coach
-        self._teacher = None if teacher is None else pack(teacher)
-        self._imitates, self._session = False, 0  # iterations of this session
-        self._windows = Windows()
+        super().__init__(config, progress, coach, teacher)
+        self._cluster = cluster
+        self._session = 0  # iterations of this session
         self.algorithm = algorithm_config(config, progress.iteration, cluster).build_algo()
         self.algorithm.tell_runners = self._tell
 
     def train(self) -> dict[str, float]:
         """One iteration; see :class:`~lupai.train.loop.Trainer`."""
-        imitates = self._progress.steps < self._config.imitation.steps
-        if self._imitates and not imitates:
-            self._windows.forget_hands()  # they were the imitated agent's
-        self._imitates = imitates
+        self._take_turn(self._progress.steps)
         if self._coach is not None:
             self._coach.plan()
         fresh = self._tell()
@@ -78,14 +71,6 @@ class RLlibTrainer:
                 f"of the engine; workers.runners=0 shows the latter"
             )
         return row
-
-    def after(self, progress: Progress) -> dict[str, float]:
-        """Scores against opponents, snapshots, gates; see :class:`~lupai.train.loop.Trainer`."""
-        if self._coach is None:
-            return {}
-        begin = time.monotonic()
-        row = self._coach.after(self, progress, self._imitates)
-        return row | {"time/league": time.monotonic() - begin}
 
     def _tell(self) -> list[int]:
         """Tell all samplers what they have to know before they play; again when some of them were
@@ -119,12 +104,7 @@ class RLlibTrainer:
 
     def parts(self) -> Mapping[str, Saved]:
         """The agent's folder, RLlib's own state, the windows of the metrics, and the league."""
-        parts: dict[str, Saved] = {
-            "agent": AgentPart(self, self._progress),
-            "rllib": _State(self),
-            "windows": self._windows,
-        }
-        return parts if self._coach is None else parts | {"league": self._coach}
+        return self._parts("rllib", _State(self))
 
     def close(self) -> None:
         """Give everything back."""
