@@ -18,10 +18,12 @@ from typing import Any, Literal
 import yaml
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from lupai.agents.search.value import load_value
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.errors import LupaiError, RulesError
 from lupai.train.dmc.config import DMCSection
 from lupai.train.league.config import ExploitSection, SelfPlaySection
+from lupai.train.sampling.config import DistillationSection, ImitationSection
 from lupai.train.sections import Section
 from lupai.train.watchdog import rates_of
 
@@ -130,39 +132,6 @@ class PPOSection(Section):
         return self
 
 
-class ImitationSection(Section):
-    """Learning from an agent that is there already, before the run goes on by self-play."""
-
-    agent: str = Field("tactical", min_length=1, description="whose moves; a name or a folder")
-    steps: int = Field(0, ge=0, description="decisions of the run that it plays; 0: none")
-    lr: float = Field(
-        2e-3,
-        gt=0,
-        le=1,
-        description="learning rate at the start, falls linearly to ppo.lr (dmc.lr) at "
-        "imitation.steps",
-    )
-    log_loss: float = Field(
-        0.0,
-        ge=0,
-        le=100,
-        description="of dmc: weight of the log loss of its moves, beside what they are worth",
-    )
-    keep: float = Field(
-        0.0,
-        ge=0,
-        le=100,
-        description="of dmc: the same after imitation.steps, where the agent is only asked; 0: it "
-        "is not",
-    )
-    prior: int = Field(
-        0,
-        ge=0,
-        description="of dmc: after imitation.steps values are added to the outputs as they are "
-        "then, and anew every so many decisions; 0: to nothing",
-    )
-
-
 class WorkersSection(Section):
     """Where the games are played."""
 
@@ -265,6 +234,7 @@ class TrainConfig(Section):
     ppo: PPOSection = PPOSection()
     dmc: DMCSection = DMCSection()
     imitation: ImitationSection = ImitationSection()
+    distillation: DistillationSection = DistillationSection()
     selfplay: SelfPlaySection = SelfPlaySection()
     target: str | None = Field(None, description="exploit: whom; an agent's name or folder")
     exploit: ExploitSection = ExploitSection()
@@ -303,6 +273,21 @@ class TrainConfig(Section):
                 f"imitation needs workers.sampler batch, not {self.workers.sampler}: in RLlib's "
                 f"own runner only the policy plays"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _distillation_fits(self) -> TrainConfig:
+        if self.distillation.steps:
+            if self.workers.sampler != "batch":
+                raise ValueError(
+                    f"distillation needs workers.sampler batch, not {self.workers.sampler}, which "
+                    f"is RLlib's own"
+                )
+            if load_value(load_rules(self.rules)) is None:
+                raise ValueError(
+                    f"distillation needs a value network for the rules, and there is none for "
+                    f"{self.rules_string}: cards and roles have to be as in the preset"
+                )
         return self
 
     @model_validator(mode="after")

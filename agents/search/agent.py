@@ -30,6 +30,28 @@ def _before(until: float) -> bool:
     return time.perf_counter() < until
 
 
+def best_places(
+    ids: I32, prices: npt.NDArray[np.float64], offsets: npt.NDArray[np.int64], count: int
+) -> npt.NDArray[np.int64]:
+    """``[N, count] int64`` places in ``ids`` of each row's best-priced moves, the best first, the
+    first of equals; of the ways to pass one only. -1 behind the last.
+
+    Args:
+        ids: ``[T]`` legal ids of all rows. prices: ``[T]``. offsets: ``[N + 1]``.
+    """
+    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    order = np.lexsort((-prices, rows))
+    passes = np.isin(ids[order], _WAYS_TO_PASS)
+    before = np.concatenate([[0], np.cumsum(passes)])
+    keep = ~passes | (before[:-1] == before[offsets[:-1]][rows])
+    order, rows = order[keep], rows[keep]
+    number = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    some = number < count
+    out = np.full((len(offsets) - 1, count), -1, np.int64)
+    out[rows[some], number[some]] = order[some]
+    return out
+
+
 class SearchAgent:
     """Looks ahead in worlds drawn from what it knows; ``tactical`` names the moves to look at.
 
@@ -83,9 +105,11 @@ class SearchAgent:
         out = np.zeros(len(seats), np.int32)
         open_: list[tuple[int, Decision]] = []
         prices = self.tactical.prices(engine.rules, state, seats, ids, offsets)
+        places = best_places(ids, prices, offsets, self.options.candidates)
+        best, worth_of = np.where(places < 0, -1, ids[places]), prices[places]
         for i in range(len(seats)):
-            mine = slice(offsets[i], offsets[i + 1])
-            found, worth = self._candidates(ids[mine], prices[mine])
+            count = int(np.count_nonzero(best[i] >= 0))
+            found, worth = best[i, :count], worth_of[i, :count]
             out[i] = found[0]
             playing = state.phase[i] == PHASE_PLAY
             if len(found) < 2 or (worth[0] >= SURE if playing else not self.options.bids):
@@ -119,15 +143,6 @@ class SearchAgent:
             places += choose(engine, [decision], judge, judge.options, more)
             began = time.perf_counter()
         return places
-
-    def _candidates(
-        self, ids: I32, prices: npt.NDArray[np.float64]
-    ) -> tuple[I32, npt.NDArray[np.float64]]:
-        """The best-priced moves, that of ``tactical`` first; of the ways to pass one only."""
-        order = np.argsort(-prices, kind="stable")
-        passes = np.isin(ids[order], _WAYS_TO_PASS)
-        order = order[~passes | (np.cumsum(passes) == 1)][: self.options.candidates]
-        return ids[order], prices[order]
 
     def _judge(self, engine: Any) -> Judge:
         rules = str(engine.rules)

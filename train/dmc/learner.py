@@ -31,10 +31,12 @@ from lupai.train.config import TrainConfig
 from lupai.train.dmc.decisions import SCORE, Columns
 from lupai.train.dmc.sampler import ACTION, ADVICE, LEGAL, OBSERVATION
 from lupai.train.export import network_config
+from lupai.train.learning.distil import distil_loss, judged_moves
 from lupai.train.learning.heads import FEW_LABELS, PerfectValueNetwork, RoleHead, role_loss
 from lupai.train.learning.role_stats import RoleStats
 from lupai.train.privileged import FEATURES, PRIVILEGED
 from lupai.train.run_folder import TrainingError
+from lupai.train.sampling.judged import CANDIDATES, STAKES, WORTH
 
 __all__ = ["Learner", "values_of"]
 
@@ -188,6 +190,12 @@ class Learner:
                 goal = goal + values_of(self.prior, observation, actions)
         loss = distance(values, goal)
         row = {"dmc/loss": float(loss.detach())}
+        if CANDIDATES in batch:
+            total, judged = self._distilled(batch, observation, embedding)
+            if judged:
+                own = self.config.distillation
+                row["loss/distillation"] = float(total.detach()) / judged
+                loss = own.scores * loss + own.weight * total / judged
         if expected is not None:
             value_loss = (self._baseline(batch) - target).square().mean()
             row["loss/value"] = float(value_loss.detach())
@@ -208,6 +216,16 @@ class Learner:
                 row["loss/imitation"] = float(copied.detach())
                 loss = loss + advice * copied
         return loss, values.detach(), row
+
+    def _distilled(
+        self, batch: Mapping[str, Tensor], observation: Tensor, embedding: Tensor
+    ) -> tuple[Tensor, int]:
+        """Sum of the decisions' losses in stakes, and the number of those that have judged moves."""
+        rows, places, ids = judged_moves(batch[CANDIDATES])
+        values = self.policy.score(embedding, observation, rows, ids)
+        values = values / (self.config.reward.scale * batch[STAKES][rows])
+        total, judged = distil_loss(values, batch[WORTH][rows, places], rows, len(observation))
+        return total, int(judged)
 
 
 class _Means:

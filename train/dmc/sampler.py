@@ -20,6 +20,7 @@ from lupai.train.export import network_config
 from lupai.train.league.coach import seating
 from lupai.train.league.lineups import Lineups
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED, privileged_rows
+from lupai.train.sampling.judged import Judging, nothing_judged
 from lupai.train.sampling.tables import Finished, Tables
 from lupai.train.sampling.teacher import Teacher
 
@@ -53,6 +54,7 @@ class Sampler:
         lineups: opponents at the tables; None: there are none.
         teacher: who plays in the network's place; None: it plays itself.
         adviser: who is asked beside the network what it would play; None: nobody.
+        judging: says what moves are worth; None: nothing does.
         epsilon: share of decisions that are made at random.
     """
 
@@ -64,6 +66,7 @@ class Sampler:
         self.lineups = None if seats is None else Lineups(count, worker, seats, config.seed)
         self.teacher: Teacher | None = None
         self.adviser: Teacher | None = None
+        self.judging: Judging | None = None
         self.epsilon = config.dmc.epsilon
         key = [config.seed, iteration, worker]
         self._rng = np.random.Generator(
@@ -103,7 +106,7 @@ class Sampler:
         Returns:
             Columns ``[N, ...]`` of these hands' decisions: OBSERVATION ``[N, D] int8``, ACTION,
             ``seat``, SCORE in points; ADVICE and LEGAL ``[N, W] uint8`` where an agent's moves are
-            learned, PRIVILEGED where it is wanted; of each seat's decisions in a hand that have a
+            learned, CANDIDATES, WORTH and STAKES in a distillation, PRIVILEGED where it is wanted; of each seat's decisions in a hand that have a
             label one keeps it, see :class:`~lupai.train.learning.heads.RoleHead`. And what was
             counted.
         """
@@ -207,6 +210,12 @@ class Sampler:
             advised = best[some] if self.adviser is None else self.adviser.moves(tables, some)
             columns[ADVICE] = advised.astype(np.int32)
             columns[LEGAL] = pack_legal(*tables.asked.take(some).ids(), ACTIONS.size)
+        if self.config.distillation.steps:
+            columns |= (
+                nothing_judged(len(some), self.config.distillation.candidates)
+                if self.judging is None
+                else self.judging.columns(tables, moves[some], some)
+            )
         self._waiting.add(columns)
 
     @torch.inference_mode()

@@ -31,6 +31,7 @@ from lupai.train.export import agent_of, policy_with, write_agent
 from lupai.train.league.coach import League
 from lupai.train.learning.base import CoachedTrainer
 from lupai.train.run_folder import Progress
+from lupai.train.sampling.judged import set_judging
 from lupai.train.sampling.teacher import set_teacher
 
 __all__ = ["DMCTrainer"]
@@ -114,6 +115,7 @@ class DMCTrainer(CoachedTrainer):
             self._coach.plan()
             self._coach.tell(self)
         set_teacher(self, self._config, steps, self._teacher)
+        set_judging(self, self._config, steps)
         runners = max(1, self._config.workers.runners)
         share = -(-self._config.dmc.batch_size // runners)
         weights = {k: v.detach().numpy() for k, v in self.learner.policy.state_dict().items()}

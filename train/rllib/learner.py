@@ -17,12 +17,14 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.utils.torch_utils import explained_variance
 from torch import Tensor
 
+from lupai.train.learning.distil import distil_loss, judged_moves
 from lupai.train.learning.heads import FEW_LABELS, role_loss
 from lupai.train.learning.role_stats import RoleStats
 from lupai.train.privileged import FEATURES, PRIVILEGED
 from lupai.train.rllib.batching import RandomOrder, StandardAdvantages
 from lupai.train.rllib.env import OBSERVATION
-from lupai.train.rllib.module import ENTROPY, LOG_PROB, ROLE_LOGITS
+from lupai.train.rllib.module import ENTROPY, JUDGED_LOGITS, LOG_PROB, ROLE_LOGITS
+from lupai.train.sampling.judged import CANDIDATES, STAKES, WORTH
 from lupai.train.sampling.teacher import TAUGHT
 
 
@@ -85,10 +87,19 @@ class LupaiLearner(PPOTorchLearner):
         if TAUGHT in batch:  # moves of another agent, which are to become likely
             taught = batch[TAUGHT].bool()
             gain, own = torch.where(taught, log_prob, gain), mask & ~taught
+        distilled = None
+        if CANDIDATES in batch:
+            judged = (batch[CANDIDATES][:, 0] >= 0) & mask  # who is judged is told by nothing else
+            if judged.any():
+                distilled = self._distilled(batch, fwd_out[JUDGED_LOGITS])
+                gain, own = torch.where(judged, torch.zeros_like(gain), gain), own & ~judged
         values = module.compute_values(batch)
         value_error = (values - targets).square()
         value_loss = value_error.clamp(max=config.vf_clip_param)
         loss = mean(config.vf_loss_coeff * value_loss - gain)
+        if distilled is not None:
+            loss = loss + config.learner_config_dict["distillation"]["weight"] * distilled
+            self.metrics.log_value((module_id, "distillation_loss"), distilled.detach(), window=1)
         stats = self._stats.setdefault(module_id, RoleStats(module.table))
         if ROLE_LOGITS in fwd_out:
             total, count = role_loss(fwd_out[ROLE_LOGITS], batch[PRIVILEGED][:, FEATURES], mask)
@@ -118,3 +129,13 @@ class LupaiLearner(PPOTorchLearner):
                 window=1,
             )
         return loss
+
+    def _distilled(self, batch: dict[str, Any], logits: Tensor) -> Tensor:
+        """Mean loss of the decisions with judged moves, in stakes."""
+        options = self.config.learner_config_dict
+        rows, places, _ = judged_moves(batch[CANDIDATES])
+        points = logits * (options["distillation"]["temperature"] / options["scale"])
+        worth = batch[WORTH][rows, places]
+        count = len(batch[CANDIDATES])
+        total, judged = distil_loss(points / batch[STAKES][rows], worth, rows, count)
+        return total / judged.clamp_min(1)

@@ -15,6 +15,7 @@ __all__ = ["metrics"]
 LEARNED: Final = {
     "policy_loss": "loss/policy",
     "imitation_log_loss": "loss/imitation",
+    "distillation_loss": "loss/distillation",
     "vf_loss": "loss/value",
     "vf_explained_var": "loss/value_explained",
     "gradients_default_optimizer_global_norm": "loss/gradient_norm",

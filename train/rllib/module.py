@@ -31,13 +31,16 @@ from lupai.agents.network import (
 )
 from lupai.agents.policies import Policy, build_policy, policy_names
 from lupai.envs.baohuang.engine import Engine
+from lupai.train.learning.distil import judged_moves
 from lupai.train.learning.heads import PerfectValueNetwork, RoleHead
 from lupai.train.privileged import PRIVILEGED
 from lupai.train.rllib.env import LEGAL, OBSERVATION
+from lupai.train.sampling.judged import CANDIDATES
 
 LOG_PROB: Final = "lupai_log_prob"
 ENTROPY: Final = "lupai_entropy"
 ROLE_LOGITS: Final = "lupai_role_logits"
+JUDGED_LOGITS: Final = "lupai_judged_logits"
 
 
 class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
@@ -100,6 +103,10 @@ class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
             LOG_PROB: segment_chosen(log_probs, rows, ids, chosen),
             ENTROPY: segment_entropy(log_probs, rows, count),
         }
+        if CANDIDATES in batch:
+            rows, _, ids = judged_moves(batch[CANDIDATES])
+            observation = batch[Columns.OBS][OBSERVATION]
+            out[JUDGED_LOGITS] = self.pi.score(embedding, observation, rows, ids)
         if self.role_head is not None:
             which = self.pi.which(batch[Columns.OBS][OBSERVATION])
             out[ROLE_LOGITS] = self.role_head(embedding, which)

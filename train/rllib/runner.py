@@ -34,6 +34,7 @@ from lupai.train.rewards import Rewards
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.rllib.mapping import POLICY
+from lupai.train.sampling.judged import Judging, nothing_judged
 from lupai.train.sampling.payroll import Payroll
 from lupai.train.sampling.tables import Finished, Tables
 from lupai.train.sampling.teacher import TAUGHT, Teacher
@@ -48,6 +49,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         lineups: opponents at the tables; None: there are none.
         stream: what keys the deals, together with the runner's number; read when it begins.
         teacher: plays for the learner; None: the policy plays.
+        judging: says what moves are worth; None: nothing does.
     """
 
     def __init__(self, config: Any, **kwargs: Any) -> None:
@@ -66,6 +68,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         self._first = 0  # hand that begins next when the learner learns
         self._looks = 0
         self.teacher: Teacher | None = None
+        self.judging: Judging | None = None
 
     def sample(
         self, *, num_timesteps: int | None = None, explore: bool | None = None, **kwargs: Any
@@ -123,7 +126,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
                 self._close(end)
             self._seen = self._look(tables)
         nothing = np.zeros(len(tables.rows))
-        self._add(tables, nothing, nothing)
+        self._add(tables, nothing, nothing, made=False)
         ended = self._payroll.ended
         self._count(made, len(ended))
         for name, value in (
@@ -176,11 +179,17 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         self._inference += time.perf_counter() - asked
         return actions, log_probs
 
-    def _add(self, tables: Tables, actions: Any, log_probs: Any) -> None:
-        made = {Columns.ACTIONS: actions, Columns.ACTION_LOGP: log_probs}
+    def _add(self, tables: Tables, actions: Any, log_probs: Any, made: bool = True) -> None:
+        columns = {Columns.ACTIONS: actions, Columns.ACTION_LOGP: log_probs}
         if self.config.env_config.get("imitation"):
-            made[TAUGHT] = np.full(len(tables.rows), self.teacher is not None)
-        self._record.add(hand=self._hands[tables.rows], **self._seen, **made)
+            columns[TAUGHT] = np.full(len(tables.rows), self.teacher is not None)
+        if candidates := self.config.env_config.get("candidates"):
+            columns |= (
+                self.judging.columns(tables, actions)
+                if self.judging is not None and made
+                else nothing_judged(len(tables.rows), candidates)
+            )
+        self._record.add(hand=self._hands[tables.rows], **self._seen, **columns)
 
     def _close(self, end: Finished) -> None:
         """Log a finished hand and give the table its next number."""

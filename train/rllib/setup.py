@@ -100,6 +100,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
                 "privileged": privileged,
                 "grounded": role_head,
                 "imitation": config.imitation.steps > 0,
+                "candidates": config.distillation.candidates if config.distillation.steps else 0,
             },
             disable_env_checking=True,  # RLlib's checker plays unmasked moves
         )
@@ -135,6 +136,8 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
             learner_config_dict={
                 "role_head": config.network.role_head,
                 "stream": [*stream, ORDER],
+                "distillation": config.distillation.model_dump(),
+                "scale": config.reward.scale,
             },
         )
         .training(

@@ -21,6 +21,7 @@ from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.metrics import metrics
 from lupai.train.rllib.setup import algorithm_config, count_as_lost, set_shaping, set_stream
 from lupai.train.run_folder import Progress, TrainingError
+from lupai.train.sampling.judged import set_judging
 from lupai.train.sampling.teacher import set_teacher
 
 __all__ = ["RLlibTrainer", "train_once"]
@@ -82,6 +83,7 @@ class RLlibTrainer(CoachedTrainer):
         fresh = set_stream(self.algorithm, self._progress.iteration)
         set_shaping(self.algorithm, self._config, self._progress.steps)
         set_teacher(self, self._config, self._progress.steps, self._teacher)
+        set_judging(self, self._config, self._progress.steps)
         if self._coach is not None:
             self._coach.tell(self)
         return fresh
