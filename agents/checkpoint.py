@@ -17,23 +17,29 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import math
 import os
 import pickle
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import torch
 
-from lupai.agents.network import NetworkConfig, move_table
+from lupai.agents.card import (
+    AgentCard,
+    CheckpointError,
+    Idle,
+    NetworkConfig,
+    engine_for,
+    read_object,
+)
+from lupai.agents.network import move_table
 from lupai.agents.policies import Policy, build_policy
+from lupai.agents.registry import agent_path
 from lupai.agents.trained import CheckpointAgent
-from lupai.envs.errors import LupaiError
-from lupai.envs.game import Game, make_game
+from lupai.envs.game import Game
 
 __all__ = [
     "AgentCard",
@@ -44,61 +50,9 @@ __all__ = [
     "save_agent",
 ]
 
-FORMAT: Final = "lupai-agent/1"
 CARD_FILE: Final = "agent.json"
 WEIGHTS_FILE: Final = "weights.pt"
 LATEST_FILE: Final = "latest.json"
-
-Idle = Literal["choose", "pass"]
-
-
-class CheckpointError(LupaiError):
-    """An agent folder that cannot be used: what is wrong, where, and what would be right."""
-
-
-@dataclass(frozen=True)
-class AgentCard:
-    """What ``agent.json`` says.
-
-    Attributes:
-        game: which game it plays.
-        rules: rules string under which the agent was trained.
-        action_layout: hash of the action ids.
-        observation_layout: hash of the observation.
-        network: what the networks are made of.
-        weights_sha256: hex digest of ``weights.pt``.
-        idle: ``"pass"``: where only pass, yield or claim are legal the agent passes unasked, as
-            it did in training; ``"choose"``: it decides there too.
-        temperature: where moves are drawn (``sample``) the network's outputs are divided by it
-            before the softmax: 1 for a policy, whose outputs are logits; for values of moves the
-            difference, in their own unit, by which one move is e times as likely as another.
-        provenance: free JSON values: seeds, steps, versions.
-    """
-
-    game: str
-    rules: str
-    action_layout: str
-    observation_layout: str
-    network: NetworkConfig
-    weights_sha256: str
-    idle: Idle = "choose"
-    temperature: float = 1.0
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """Content of ``agent.json``."""
-        return {
-            "format": FORMAT,
-            "game": self.game,
-            "rules": self.rules,
-            "action_layout": self.action_layout,
-            "observation_layout": self.observation_layout,
-            "network": self.network.to_json(),
-            "weights_sha256": self.weights_sha256,
-            "idle": self.idle,
-            "temperature": self.temperature,
-            "provenance": dict(self.provenance),
-        }
 
 
 def save_agent(
@@ -160,12 +114,13 @@ def replace_folder(new: Path, target: Path) -> None:
 
 
 def find_agent(folder: str | os.PathLike[str]) -> Path:
-    """Agent folder meant by ``folder``: itself, its ``agent/``, or a run's newest checkpoint.
+    """Agent folder meant by ``folder``: itself, its ``agent/``, a run's newest checkpoint, or that
+    of an agent that comes with lupai (``lupai/NAME``).
 
     Raises:
         CheckpointError: nothing there looks like an agent.
     """
-    path = Path(folder)
+    path = agent_path(folder) or Path(folder)
     if not path.is_dir():
         raise CheckpointError(f"agent {str(path)!r}: no such folder; give an agent or run folder")
     if (path / LATEST_FILE).is_file():
@@ -192,38 +147,7 @@ def read_card(folder: Path) -> AgentCard:
         CheckpointError: unreadable, of another format, or with a value that makes no sense.
     """
     path = folder / CARD_FILE
-    data = _read_json(path)
-    if data.get("format") != FORMAT:
-        raise CheckpointError(
-            f"{path}: format {data.get('format')!r} is not known; this version reads {FORMAT!r}"
-        )
-    texts = {}
-    for key in ("game", "rules", "action_layout", "observation_layout", "weights_sha256"):
-        if not isinstance(data.get(key), str):
-            raise CheckpointError(f"{path}: {key!r} is {data.get(key)!r}; it should be a text")
-        texts[key] = data[key]
-    if data.get("idle") not in ("choose", "pass"):
-        raise CheckpointError(f"{path}: 'idle' is {data.get('idle')!r}; it is 'choose' or 'pass'")
-    try:
-        network = NetworkConfig.from_json(data["network"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(
-            f"{path}: 'network' is unusable ({type(error).__name__}: {error}); it should look "
-            f"like {json.dumps(NetworkConfig().to_json())}"
-        ) from None
-    temperature = data.get("temperature", 1.0)  # folders from before there was one have logits
-    if type(temperature) not in (int, float) or not 0 < temperature < math.inf:
-        raise CheckpointError(
-            f"{path}: 'temperature' is {temperature!r}; it should be a number above 0"
-        )
-    provenance = data.get("provenance")
-    return AgentCard(
-        network=network,
-        idle=data["idle"],
-        temperature=float(temperature),
-        provenance=provenance if isinstance(provenance, dict) else {},
-        **texts,
-    )
+    return AgentCard.from_json(_read_json(path), path)
 
 
 def load_agent(
@@ -248,25 +172,7 @@ def load_agent(
     """
     place = find_agent(folder)
     card = read_card(place)
-    try:
-        engine = make_game(card.game, card.rules if rules is None else rules)
-    except LupaiError as error:
-        raise CheckpointError(f"{place / CARD_FILE}: {error}") from None
-    wanted = (
-        ("rules", card.rules, str(engine.rules), "it plays only the rules it was trained under"),
-        ("action_layout", card.action_layout, engine.actions.hash, _OTHER_VERSION),
-        (
-            "observation_layout",
-            card.observation_layout,
-            engine.observation_layout.hash,
-            _OTHER_VERSION,
-        ),
-    )
-    for key, has, needs, remedy in wanted:
-        if has != needs:
-            raise CheckpointError(
-                f"{place / CARD_FILE}: {key} is {has!r}, needed is {needs!r}; {remedy}"
-            )
+    engine = engine_for(card, rules, place / CARD_FILE)
     try:
         policy = build_policy(move_table(engine.observation_layout), card.network)
     except ValueError as error:
@@ -274,11 +180,7 @@ def load_agent(
             f"{place / CARD_FILE}: 'network' does not fit the game: {error}"
         ) from None
     _load_weights(policy, place / WEIGHTS_FILE, card.weights_sha256)
-    name = str(card.provenance.get("name", place.name))
-    return CheckpointAgent(policy.to(device), card, name=name, sample=sample)
-
-
-_OTHER_VERSION: Final = "it was trained with another version of lupai: train it again"
+    return CheckpointAgent(policy.to(device), card, name=card.name(place.name), sample=sample)
 
 
 def _load_weights(policy: Policy, path: Path, sha256: str) -> None:
@@ -310,11 +212,9 @@ def _load_weights(policy: Policy, path: Path, sha256: str) -> None:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise CheckpointError(f"{path}: not JSON ({error}); copy the folder again") from None
-    if not isinstance(data, dict):
-        raise CheckpointError(f"{path}: holds a {type(data).__name__}; it should be an object")
-    return data
+    except UnicodeError as error:
+        raise CheckpointError(f"{path}: not JSON ({error}); copy it again") from None
+    return read_object(text, path)

@@ -7,16 +7,14 @@ units. A move that was not made yet is a row of zeros; nothing is masked, so not
 from __future__ import annotations
 
 from math import gcd
-from typing import Final, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-__all__ = ["HISTORIES", "AttentionHistory", "GRUHistory", "History", "history_encoder"]
+from lupai.agents.card import HISTORIES, History
 
-History = Literal["none", "gru", "attention"]
-HISTORIES: Final[tuple[History, ...]] = ("none", "gru", "attention")
+__all__ = ["HISTORIES", "AttentionHistory", "GRUHistory", "History", "history_encoder"]
 
 
 class GRUHistory(nn.Module):
@@ -33,9 +31,16 @@ class GRUHistory(nn.Module):
 
     def forward(self, recent: Tensor) -> Tensor:
         """``[N, U] float32`` of moves ``recent [N, M, E] float32``, newest first."""
+        if torch.compiler.is_exporting():
+            # Step by step: the exporter makes a loop of the whole, on which onnxruntime ends the
+            # process where there is no row, as in the policy of a role that nobody has.
+            state = recent.new_zeros(recent.shape[0], self.gru.hidden_size)
+            for move in reversed(recent.unbind(1)):
+                state = torch.gru_cell(move, state, *self.gru.all_weights[0])
+            return state
         _, last = self.gru(recent.flip(1))
-        state: Tensor = last[0]
-        return state
+        newest: Tensor = last[0]
+        return newest
 
 
 class AttentionHistory(nn.Module):

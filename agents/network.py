@@ -13,15 +13,16 @@ Pure torch, no Ray: this is what a saved agent needs to play.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, get_args
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from lupai.agents.history import HISTORIES, History, history_encoder
+from lupai.agents.card import NetworkConfig
+from lupai.agents.history import history_encoder
 from lupai.envs.actions import ACTIONS, CALL, SET
 from lupai.envs.cards import NUM_RANKS, RANK_B, RANK_OF_KIND, RANK_R
 from lupai.envs.layout import Layout
@@ -44,8 +45,6 @@ __all__ = [
     "segment_sample",
     "unpack_legal",
 ]
-
-Policies = Literal["shared", "role"]
 
 DYNAMIC_FEATURES: Final = 6
 _WORD_BYTES: Final = 8  # packed rows are whole 64-bit words, so that empty words are skipped fast
@@ -175,63 +174,6 @@ def segment_sample(log_probs: Tensor, rows: Tensor, count: int, uniform: Tensor)
 
 
 # --- the networks --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class NetworkConfig:
-    """What the networks are made of.
-
-    Attributes:
-        hidden: units of the layers between observation and state embedding, at least one.
-        move_hidden: units in which state and move meet.
-        value_hidden: units of the value network's layers.
-        history: how the policy reads the latest moves: ``"none"``: flat, as they stand in the
-            observation; else through an encoder in place of that, see :mod:`lupai.agents.history`.
-        history_units: units of that encoder.
-        policies: ``"shared"``: one policy; ``"role"``: one for each role, see
-            :mod:`lupai.agents.policies`.
-    """
-
-    hidden: tuple[int, ...] = (256, 128)
-    move_hidden: int = 64
-    value_hidden: tuple[int, ...] = (128, 64)
-    history: History = "none"
-    history_units: int = 32
-    policies: Policies = "shared"
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for ``agent.json``."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> NetworkConfig:
-        """Inverse of :meth:`to_json`; raises TypeError or ValueError on anything else.
-
-        Folders from before there were ``history`` and ``policies`` lack them; they get the
-        defaults, which is what those networks were.
-        """
-        unknown = set(data) - set(asdict(cls()))
-        if unknown:
-            raise ValueError(f"unknown network option {sorted(unknown)[0]!r}")
-        default = cls()
-        config = cls(
-            hidden=tuple(int(n) for n in data["hidden"]),
-            move_hidden=int(data["move_hidden"]),
-            value_hidden=tuple(int(n) for n in data["value_hidden"]),
-            history=data.get("history", default.history),
-            history_units=int(data.get("history_units", default.history_units)),
-            policies=data.get("policies", default.policies),
-        )
-        sizes = (*config.hidden, config.move_hidden, *config.value_hidden, config.history_units)
-        if not config.hidden or not config.value_hidden or min(sizes) < 1:
-            raise ValueError(f"network sizes must be positive, not {sizes}")
-        for name, value, allowed in (
-            ("history", config.history, HISTORIES),
-            ("policies", config.policies, get_args(Policies)),
-        ):
-            if value not in allowed:
-                raise ValueError(f"network {name} is {value!r}; allowed: {', '.join(allowed)}")
-        return config
 
 
 @dataclass(frozen=True)
@@ -390,7 +332,7 @@ class MoveScorer(nn.Module):
         if self._recent is not None:
             first, moves, fields = self._recent
             last = first + moves * fields
-            latest = self.history(inputs[:, first:last].reshape(len(inputs), moves, fields))
+            latest = self.history(inputs[:, first:last].reshape(-1, moves, fields))
             inputs = torch.cat([inputs[:, :first], inputs[:, last:], latest], 1)
         embedding: Tensor = self.trunk(inputs)
         return embedding
@@ -399,8 +341,9 @@ class MoveScorer(nn.Module):
         """Logits ``[T] float32`` from :meth:`embed`'s vectors; the rest as in :meth:`forward`."""
         constants = self.constants
         state = self.state(embedding)
-        # Embed each move once: the whole table where that is less work than the moves asked for.
-        if len(ids) > len(constants.features):
+        # Embed each move once: the whole table where that is less work than the moves asked for. A
+        # file that is exported has it as a constant.
+        if torch.compiler.is_exporting() or len(ids) > len(constants.features):
             move = self.move(constants.features).index_select(0, ids)
         else:
             move = self.move(constants.features.index_select(0, ids))

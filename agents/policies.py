@@ -56,7 +56,7 @@ class RolePolicies(nn.Module):
     def embed(self, observation: Tensor) -> Tensor:
         """State vectors ``[N, hidden[-1]] float32``, each by its row's policy."""
         which = self.which(observation)
-        out = torch.zeros(len(observation), self.width, device=observation.device)
+        out = torch.zeros(observation.shape[0], self.width, device=observation.device)
         for _, member, index in self._groups(which):
             out = out.index_copy(0, index, member.embed(observation.index_select(0, index)))
         return out
@@ -65,10 +65,10 @@ class RolePolicies(nn.Module):
         """Logits ``[T] float32`` from :meth:`embed`'s vectors; the rest as in :meth:`forward`."""
         which = self.which(observation)
         deciding = which.index_select(0, rows)
-        logits = torch.zeros(len(ids), device=observation.device)
+        logits = torch.zeros(ids.shape[0], device=observation.device)
         place = torch.zeros_like(which)  # of each row within its policy's rows
         for number, member, index in self._groups(which):
-            place[index] = torch.arange(len(index), device=index.device)
+            place[index] = torch.arange(index.shape[0], device=index.device)
             moves = (deciding == number).nonzero().squeeze(1)
             part = member.score(
                 embedding.index_select(0, index),
@@ -89,8 +89,8 @@ class RolePolicies(nn.Module):
             assert isinstance(member, MoveScorer)
             index = (which == number).nonzero().squeeze(1)
             # While learning, a policy without a row still needs a gradient (of zero): RLlib's
-            # learner does not take None for one.
-            if len(index) or torch.is_grad_enabled():
+            # learner does not take None for one. And what is exported is the same for all inputs.
+            if torch.compiler.is_exporting() or torch.is_grad_enabled() or len(index):
                 yield number, member, index
 
 

@@ -1,144 +1,43 @@
-"""A trained policy as an agent: one view, many views, or many tables with streams of their own."""
+"""A trained policy as an agent, by torch."""
 
 from __future__ import annotations
-
-import secrets
-from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from lupai.agents.base import I32
-from lupai.agents.network import (
-    offsets_to_rows,
-    segment_argmax,
-    segment_log_softmax,
-    segment_sample,
-)
+from lupai.agents.card import AgentCard
 from lupai.agents.policies import Policy
-from lupai.agents.streams import lane_draws, own_generator
-from lupai.envs.actions import VERB_ID
-from lupai.envs.errors import RulesError
-from lupai.envs.game import Game, LegalMoves
-from lupai.envs.view import View, Views
+from lupai.agents.ragged import F32, I64, ScoringAgent
 
 __all__ = ["CheckpointAgent"]
 
-I64 = npt.NDArray[np.int64]
-_ROWS_AT_ONCE: Final = 1024  # bounds the memory of one forward pass: a lead may have 860 moves
 
-
-class CheckpointAgent:
-    """A trained policy that plays.
+class CheckpointAgent(ScoringAgent):
+    """A trained policy that plays; see :class:`~lupai.agents.ragged.ScoringAgent`.
 
     Args:
-        policy: the network.
-        card: what is known about it: a :class:`~lupai.agents.checkpoint.AgentCard`.
-        name: shown in tables and records.
-        sample: draw from the policy; else take the most probable move, the lowest id of equals.
-        seed: of the draws; it matters with ``sample`` only.
+        policy: the network, on whatever device.
+        card, name, sample, seed: as there.
     """
 
     def __init__(
         self,
         policy: Policy,
-        card: Any,
+        card: AgentCard,
         *,
         name: str = "trained",
         sample: bool = False,
         seed: int | None = 0,
     ) -> None:
+        super().__init__(card, name=name, sample=sample, seed=seed)
         self.policy = policy.eval()
-        self.card = card
-        self.name = name
-        self.sample = sample
-        self._checked: Any = None  # rules that were seen to be his
-        self.reset(seed)
-
-    def reset(self, seed: int | None = None) -> None:
-        """Begin the stream of draws anew (``None``: fresh entropy)."""
-        self._seed = secrets.randbits(64) if seed is None else seed
-        self._generator = own_generator(self._seed)
-
-    def act(self, view: View) -> str:
-        """One move in the notation of the records."""
-        self._check_rules(view.engine)
-        legal = view.engine.legal(view.state)
-        chosen = self._choose(view.observation[None], legal, self._draw(1))
-        return view.move_of(int(chosen[0]))
-
-    def act_batch(self, views: Views) -> I32:
-        """Action ids ``[N] int32`` for N decisions at once."""
-        self._check_rules(views.engine)
-        return self._choose(views.observation, views.legal, self._draw(len(views)))
-
-    def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
-        """The same; the draw is the one of the lane and the number of the move."""
-        self._check_rules(views.engine)
-        draws = None
-        if self.sample:
-            moves = views.state.moves.astype(np.int64)
-            draws = lane_draws(
-                self._seed, lanes, (views.state.redeals.astype(np.int64) << 20) + moves
-            )
-        return self._choose(views.observation, views.legal, draws)
-
-    def _check_rules(self, engine: Game) -> None:
-        if engine.rules is self._checked:
-            return
-        if str(engine.rules) != self.card.rules:
-            raise RulesError(
-                f"agent {self.name!r} was trained under rules {self.card.rules!r} and is asked "
-                f"under {str(engine.rules)!r}: it plays only the rules it was trained under"
-            )
-        self._checked = engine.rules
-
-    def _draw(self, count: int) -> npt.NDArray[np.float64] | None:
-        return self._generator.random(count) if self.sample else None
-
-    def _choose(
-        self,
-        observation: npt.NDArray[np.int8],
-        legal: LegalMoves,
-        draws: npt.NDArray[np.float64] | None,
-    ) -> I32:
-        flat, offsets = legal.ids()
-        ids = flat.astype(np.int64)
-        count = len(offsets) - 1
-        if count and int(np.diff(offsets).min()) < 1:
-            raise ValueError("a decision without any legal move was asked of an agent")
-        chosen = np.zeros(count, dtype=np.int32)
-        for start in range(0, count, _ROWS_AT_ONCE):
-            stop = min(start + _ROWS_AT_ONCE, count)
-            part = slice(int(offsets[start]), int(offsets[stop]))
-            chosen[start:stop] = self._forward(
-                observation[start:stop],
-                ids[part],
-                offsets[start : stop + 1] - offsets[start],
-                None if draws is None else draws[start:stop],
-            )
-        if self.card.idle == "pass":
-            chosen[legal.idle()] = VERB_ID["pass"]
-        return chosen
 
     @torch.inference_mode()
-    def _forward(
-        self,
-        observation: npt.NDArray[np.int8],
-        ids: I64,
-        offsets: I64,
-        draws: npt.NDArray[np.float64] | None,
-    ) -> I32:
+    def outputs(self, observation: npt.NDArray[np.int8], rows: I64, ids: I64) -> F32:
+        """See :meth:`lupai.agents.ragged.ScoringAgent.outputs`."""
         device = next(self.policy.parameters()).device
-        flat = torch.tensor(ids, device=device)
-        rows = offsets_to_rows(torch.tensor(offsets, device=device))
-        count = len(offsets) - 1
-        logits = self.policy(torch.tensor(observation, device=device), rows, flat)
-        if draws is None:
-            place = segment_argmax(logits, rows, count)
-        else:
-            log_probs = segment_log_softmax(logits / self.card.temperature, rows, count)
-            place = segment_sample(log_probs, rows, count, torch.tensor(draws, device=device))
-        result: I32 = flat[place].to(torch.int32).cpu().numpy()
-        return result
+        # torch.tensor copies: the engine's arrays may be read-only, which from_numpy warns of
+        found = self.policy(*(torch.tensor(a, device=device) for a in (observation, rows, ids)))
+        outputs: F32 = found.cpu().numpy()
+        return outputs

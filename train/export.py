@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 import lupai
-from lupai.agents.checkpoint import AgentCard, CheckpointAgent, Idle, save_agent
-from lupai.agents.network import NetworkConfig, move_table
+from lupai.agents.card import AgentCard, Idle, NetworkConfig
+from lupai.agents.checkpoint import CheckpointAgent, save_agent
+from lupai.agents.network import move_table
 from lupai.agents.policies import Policy, build_policy
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.config import TrainConfig

@@ -40,6 +40,7 @@ GROUPS: Final = (
     "rules",
     "training",
     "runs",
+    "agents",
     "arena",
     "deals",
     "leaderboard",

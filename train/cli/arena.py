@@ -8,7 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
-from lupai.agents.registry import AGENTS
+from lupai.agents.registry import AGENTS, agent_path
+from lupai.agents.shipped import PREFIX
 from lupai.envs.baohuang.rules import DEFAULT_PRESET
 from lupai.train.cli.common import (
     UsageError,
@@ -42,7 +43,10 @@ EVALUATE_EXAMPLES: Final = """examples:
 Scores are means per hand with 95 % intervals over deals, seats rotated. The same as `lupai arena
 --strict` with formats seat, emperor_camp, rebel_camp; that command has more options.
 """
-PLAYERS: Final = f"{', '.join(AGENTS)}, the folder of a run, or a class such as my_module:MyAgent"
+PLAYERS: Final = (
+    f"{', '.join(AGENTS)}, one that came with lupai (see `lupai agents`), the folder of a run, an "
+    "ONNX file, or a class such as my_module:MyAgent"
+)
 
 
 def add(commands: Any) -> None:
@@ -121,9 +125,10 @@ def add(commands: Any) -> None:
 
 def run_evaluate(arguments: argparse.Namespace) -> int:
     """Measure one agent."""
-    arguments.players, agent = arguments.agent, Path(arguments.agent)
-    if arguments.out is None and arguments.agent not in AGENTS and agent.is_dir():
-        arguments.out = str(agent / "evaluation.json")
+    arguments.players, name = arguments.agent, arguments.agent
+    mine = not name.startswith(PREFIX)  # nothing is written beside what came with lupai
+    if arguments.out is None and mine and (folder := agent_path(name)) and folder.is_dir():
+        arguments.out = str(folder / "evaluation.json")
     return run_arena(arguments)
 
 

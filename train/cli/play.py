@@ -55,8 +55,8 @@ def add(commands: Any) -> None:
         "--against",
         default="greedy",
         metavar="AGENT",
-        help="random, greedy, tactical or the folder of a run; or four of them with commas "
-        "(%(default)s)",
+        help="a name (see `lupai agents`), the folder of a run or an ONNX file; or four of them "
+        "with commas (%(default)s)",
     )
     add_rules(parser)
     parser.add_argument("--seat", type=int, choices=range(SEATS), default=0, help="(%(default)s)")

@@ -18,7 +18,7 @@ import numpy as np
 
 import lupai.agents
 from lupai.agents.base import Agent
-from lupai.agents.registry import AGENTS
+from lupai.agents.registry import agent_path
 from lupai.train.config import TrainConfig
 from lupai.train.league.frozen import IMITATED, Copies, imitates, label, load_opponent, pack
 from lupai.train.league.matchmaking import Plan, Seating, opponent_shares
@@ -110,9 +110,10 @@ def check_opponents(
 
 
 def _refuse_own(name: str, own: Path) -> None:
-    if name in AGENTS or not Path(name).is_dir():
+    path = agent_path(name)
+    if path is None:
         return
-    path = Path(name).resolve()
+    path = path.resolve()
     if own in (path, *path.parents):
         raise LeagueError(
             f"opponent {name!r} lies in the folder of the run itself; copy it to another place, or "

@@ -1,7 +1,7 @@
 """Agents that a run takes from elsewhere: checked, copied into its folder, packed for its samplers.
 
-An agent that is a folder is copied at the run's start, for its own run may go on, and other nodes
-of a cluster do not have it. From then on the copy plays.
+An agent that is a folder or a file is copied at the run's start, for its own run may go on, and
+other nodes of a cluster do not have it. From then on the copy plays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import cloudpickle
 
 import lupai.agents
 from lupai.agents.base import Agent, BatchAgent
-from lupai.agents.registry import AGENTS
+from lupai.agents.registry import AGENTS, ONNX_FILE, agent_path, load_trained
 from lupai.train.config import TrainConfig
 from lupai.train.files import writing_folder
 from lupai.train.league.population import LeagueError
@@ -74,12 +74,13 @@ class Copies:
             ``place``, or ``name`` where it is no folder.
         """
         if self._new or not (self._folder / place).is_dir():
-            if name in AGENTS or not Path(name).is_dir():
+            path = agent_path(name)
+            if path is None:
                 return name
             from lupai.agents.checkpoint import find_agent
 
             # A run's newest checkpoint moves on: what is checked now is what will be copied.
-            self._uncopied[place] = find_agent(Path(name))
+            self._uncopied[place] = path if path.is_file() else find_agent(path)
         return place
 
     def load(self, source: str, rules: str, sample: bool = False) -> Agent:
@@ -94,15 +95,13 @@ class Copies:
         """
         if not source.startswith(PLACES):
             return load_opponent(source, rules)
-        from lupai.agents.checkpoint import load_agent
-
         path = self._uncopied.get(source, self._folder / source)
-        if not path.is_dir():
+        if not path.exists():
             raise LeagueError(
                 f"run {str(self._folder)!r}: needs {source}, which is missing; copy it again, or "
                 f"go on from another checkpoint"
             )
-        return load_agent(path, rules=rules, sample=sample)
+        return load_trained(path, rules=rules, sample=sample)
 
     def write(self) -> None:
         """Copy what the run does not have yet; each appears whole or not at all. What a process
@@ -117,10 +116,14 @@ class Copies:
         for place, source in self._uncopied.items():
             try:
                 with writing_folder(self._folder / place) as new:
-                    shutil.copytree(source, new)
+                    if source.is_file():
+                        new.mkdir()
+                        shutil.copyfile(source, new / ONNX_FILE)
+                    else:
+                        shutil.copytree(source, new)
                     new.chmod(0o755)  # that of somebody else may be closed
             except FileNotFoundError:
-                if source.is_dir():
+                if source.exists():
                     raise
                 raise LeagueError(
                     f"{str(source)!r}: was removed while this run started, perhaps by its own run, "
