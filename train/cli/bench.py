@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from lupai.envs.baohuang.rules import Rules
+from lupai.envs.baohuang.rules import DEFAULT_PRESET, Rules, load_rules
 from lupai.train.cli.common import (
     UsageError,
     add_rules,
@@ -24,6 +25,7 @@ EXAMPLES: Final = """examples:
   lupai bench --peers --json peers.json
   lupai bench --growth -o performance
   lupai bench --train --tables 1024
+  lupai bench --agent runs/quick
 
 Every number is the median over the repeats; all play random legal moves. A step is one decision,
 from its legal moves to the state after it; in the AEC loop it is a turn. A view is what one seat
@@ -32,6 +34,8 @@ knows of a table whose guard is hidden: worlds drawn for it, the chances of who 
 --peers times our loops and those of other suites in turn, on one core; what is not installed is
 named (pip install "lupai[bench]"; Pgx where jax is there). --growth tells how the cost of a
 decision grows with the tables, with the cards in hand and by preset, and draws it (matplotlib).
+--agent tells how long an agent takes to decide: one decision at a time, and many tables at once; a
+trained one by torch and by onnxruntime, whatever is installed, on one core.
 --train times our sampler for training and RLlib's own, with the same network and learner, and
 Deep Monte Carlo beside our PPO.
 """
@@ -60,6 +64,7 @@ def add(commands: Any) -> None:
     modes.add_argument("--peers", action="store_true", help="beside other suites, with targets")
     modes.add_argument("--growth", action="store_true", help="by tables, cards in hand, preset")
     modes.add_argument("--train", action="store_true", help="our sampler beside RLlib's own")
+    modes.add_argument("--agent", metavar="AGENT", help="how long an agent takes to decide")
     parser.add_argument("--repeats", type=positive, default=5, help="(%(default)s)")
     parser.add_argument("--seconds", type=seconds, default=0.5, help="of a repeat (%(default)s)")
     parser.add_argument(
@@ -67,7 +72,7 @@ def add(commands: Any) -> None:
         type=tables,
         metavar="B",
         help="tables of the batched rows of --peers (2048); most tables of --growth (65536); of "
-        "our sampler in --train (256)",
+        "our sampler in --train (256); of --agent (1024)",
     )
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
     parser.add_argument(
@@ -79,7 +84,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="of --peers and --train: status 1 if a target is missed",
+        help="of --peers, --train and --agent: status 1 if a target is missed",
     )
     parser.set_defaults(run=run)
 
@@ -87,9 +92,9 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
     for option, given, modes in (
-        ("--strict", arguments.strict, ("peers", "train")),
+        ("--strict", arguments.strict, ("peers", "train", "agent")),
         ("--output", arguments.output is not None, ("growth",)),
-        ("--tables", arguments.tables is not None, ("peers", "growth", "train")),
+        ("--tables", arguments.tables is not None, ("peers", "growth", "train", "agent")),
     ):
         if given and not any(getattr(arguments, mode) for mode in modes):
             raise UsageError(f"{option} goes with {' or '.join(f'--{m}' for m in modes)} only")
@@ -100,6 +105,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _growth(arguments, rules)
     if arguments.train:
         return _train(arguments, rules)
+    if arguments.agent is not None:
+        return _agent(arguments, rules)
     return _steps(arguments, rules)
 
 
@@ -195,6 +202,35 @@ def _train(arguments: argparse.Namespace, rules: Rules) -> int:
     )
     rows = training.run(rules, arguments.tables, arguments.repeats, arguments.seconds)
     return _rows(arguments, data, rows)
+
+
+def _agent(arguments: argparse.Namespace, rules: Rules) -> int:
+    from lupai.agents.registry import load
+    from lupai.train.bench import agents, cases
+    from lupai.train.bench.report import digits, number, spread
+
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is there
+    card = getattr(load(arguments.agent), "card", None)
+    if card is not None and str(rules) == DEFAULT_PRESET:  # a trained one knows one table only
+        rules = load_rules(card.rules)
+    load(arguments.agent, str(rules))  # refuses others
+    count = arguments.tables or agents.TABLES
+    data = _head(arguments, rules, agent=arguments.agent, tables=count)
+    rows = agents.run(arguments.agent, rules, count, arguments.repeats, arguments.seconds)
+    print(f"{'agent':<36}{'unit':>13}{'median (low-high)':>24}{'99 of 100':>11}{'target':>8}")
+    data["rows"], missed = [], 0
+    for row in rows:
+        target = f"<= {row['target']:g}" if "target" in row else ""
+        slow = number(row["slowest"]) if "slowest" in row else ""
+        print(
+            f"{row['case']:<36}{row['unit']:>13}{spread(row['values']):>24}{slow:>11}{target:>8}"
+            f"  {row.get('verdict', '')}".rstrip(),
+            flush=True,
+        )
+        missed += row.get("verdict") == cases.MISSED
+        data["rows"].append(row | {"values": digits(row["values"])})
+    _finish(arguments, data)
+    return 1 if arguments.strict and missed else 0
 
 
 def _rows(arguments: argparse.Namespace, data: dict[str, Any], rows_to_come: Any) -> int:
