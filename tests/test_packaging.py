@@ -1,7 +1,9 @@
 """What an install must bring, from a checkout or from the wheel."""
 
+import hashlib
 import importlib.metadata
 import importlib.resources
+import json
 import re
 import shutil
 import subprocess
@@ -15,6 +17,7 @@ import yaml
 
 import lupai
 from lupai.agents.search.value import load_value
+from lupai.agents.shipped import shipped_folder, shipped_names
 from lupai.envs.baohuang.rules import PRESETS, load_rules
 
 pytestmark = pytest.mark.smoke
@@ -91,3 +94,26 @@ def test_every_preset_has_its_value_network():
         assert load_value(load_rules(preset)) is not None
         entry = importlib.resources.files("lupai.agents.search").joinpath(f"value_{preset}.npz")
         assert len(entry.read_bytes()) <= 400_000
+
+
+def test_shipped_agents_are_whole_and_small():
+    limit = 10_000_000  # tools/ship_agent.py refuses more
+    for name in shipped_names():
+        folder = shipped_folder(name)
+        sizes = {path.name: path.stat().st_size for path in folder.iterdir() if path.is_file()}
+        assert {"agent.json", "weights.pt", "agent.onnx", "README.md"} <= set(sizes), name
+        assert sum(sizes.values()) <= limit, name
+        card = json.loads((folder / "agent.json").read_text("utf-8"))
+        digest = hashlib.sha256((folder / "weights.pt").read_bytes()).hexdigest()
+        assert card["weights_sha256"] == digest, name
+        assert digest in (folder / "README.md").read_text("utf-8"), name
+        assert str(load_rules(card["rules"])) == card["rules"], name
+
+
+@in_checkout
+def test_every_file_of_a_shipped_agent_is_in_the_package_data():
+    patterns = setuptools_settings()["package-data"]["lupai.agents.shipped"]
+    home = ROOT / "agents" / "shipped"
+    for path in home.glob("*/*"):
+        if path.parent.name != "__pycache__":
+            assert any(path.match(pattern) for pattern in patterns), path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ from lupai.agents.checkpoint import CheckpointAgent, save_agent
 from lupai.agents.network import move_table
 from lupai.agents.policies import Policy, build_policy
 from lupai.envs.baohuang.engine import Engine
+from lupai.train.arena.provenance import commit, machine
 from lupai.train.config import TrainConfig
 from lupai.train.files import writing_folder
 from lupai.train.run_folder import Progress
@@ -80,6 +82,7 @@ def write_agent(
                 "lupai": lupai.__version__,
                 "torch": torch.__version__,
                 "python": platform.python_version(),
+                **_origin(),
             },
         )
 
@@ -100,6 +103,12 @@ class AgentPart:
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
         """Nothing."""
+
+
+@cache
+def _origin() -> dict[str, Any]:
+    """Commit and machine; asked once, for every checkpoint has them."""
+    return {"commit": commit(), "machine": machine()}
 
 
 def _idle(config: TrainConfig) -> Idle:

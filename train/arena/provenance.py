@@ -15,7 +15,7 @@ import numpy as np
 import lupai
 from lupai.agents.base import Agent
 
-__all__ = ["commit", "describe", "versions"]
+__all__ = ["commit", "describe", "machine", "processor", "versions"]
 
 
 def versions() -> dict[str, Any]:
@@ -24,6 +24,27 @@ def versions() -> dict[str, Any]:
     found |= {"python": platform.python_version(), "numpy": np.__version__}
     torch = sys.modules.get("torch")
     return found | ({"torch": str(torch.__version__)} if torch is not None else {})
+
+
+def processor() -> str:
+    """Name of the processor, as the system tells it."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    for line in text.splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"
+
+
+def machine() -> str:
+    """What an agent was trained on, in words; GPUs where torch is loaded and sees some."""
+    words = f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        words += f", {torch.cuda.device_count()} x {torch.cuda.get_device_name(0)}"
+    return words
 
 
 def commit() -> str | None:

@@ -9,13 +9,13 @@ import platform
 import re
 from collections.abc import Sequence
 from importlib.metadata import version
-from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
 import numpy as np
 
 import lupai
+from lupai.train.arena.provenance import processor
 from lupai.train.bench.peers import DISTRIBUTIONS, installed
 from lupai.train.cli.common import writing
 
@@ -30,7 +30,7 @@ def machine() -> dict[str, Any]:
     about = {
         "lupai": lupai.__version__,
         "date": datetime.date.today().isoformat(),
-        "processor": _processor(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         "system": f"{platform.system()} {platform.machine()}",
@@ -39,17 +39,6 @@ def machine() -> dict[str, Any]:
         "pettingzoo": version("pettingzoo"),
     }
     return about | {name: found for name in DISTRIBUTIONS if (found := installed(name))}
-
-
-def _processor() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        text = ""
-    for line in text.splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor() or "unknown"
 
 
 def write_json(path: str, data: dict[str, Any]) -> None:
