@@ -13,19 +13,19 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 pytest.importorskip("onnxruntime")
 
-import lupai.agents  # noqa: E402
-from lupai.agents import registry, shipped  # noqa: E402
-from lupai.agents.checkpoint import load_agent  # noqa: E402
-from lupai.agents.onnx_agent import OnnxAgent  # noqa: E402
-from lupai.agents.registry import UnknownAgentError  # noqa: E402
-from lupai.agents.trained import CheckpointAgent  # noqa: E402
-from lupai.envs.baohuang.engine import Engine  # noqa: E402
-from lupai.envs.errors import LupaiError  # noqa: E402
-from lupai.envs.view import Views  # noqa: E402
-from lupai.train.arena.run import run_arena  # noqa: E402
-from lupai.train.league.frozen import Copies, load_opponent  # noqa: E402
-from tests.cli.running import lupai as command  # noqa: E402
-from tests.tiny_agent import save_tiny_agent  # noqa: E402
+import lupai.agents
+from lupai.agents import registry, shipped
+from lupai.agents.checkpoint import load_agent
+from lupai.agents.onnx_agent import OnnxAgent
+from lupai.agents.registry import UnknownAgentError
+from lupai.agents.trained import CheckpointAgent
+from lupai.envs.baohuang.engine import Engine
+from lupai.envs.errors import LupaiError
+from lupai.envs.view import Views
+from lupai.train.arena.run import run_arena
+from lupai.train.league.frozen import Copies, load_opponent
+from tests.cli.running import lupai as command
+from tests.tiny_agent import save_tiny_agent
 
 pytestmark = pytest.mark.train
 
@@ -111,7 +111,7 @@ def test_commands_take_it_and_list_it(there, tmp_path, monkeypatch):
 def test_an_unknown_one_is_refused_with_those_that_are_there(there):
     with pytest.raises(UnknownAgentError, match=r"'lupai/other-v1'.*there are: lupai/tiny-v1"):
         lupai.agents.load("lupai/other-v1")
-    with pytest.raises(UnknownAgentError, match="agents: random, greedy, .*lupai/tiny-v1"):
+    with pytest.raises(UnknownAgentError, match=r"agents: random, greedy, .*lupai/tiny-v1"):
         lupai.agents.load("nobody")
 
 
