@@ -15,6 +15,7 @@ import json
 import re
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,12 +74,14 @@ def ship(agent: str, name: str, results: list[str], limits: list[str], home: Pat
     source = find_agent(agent)
     card = read_card(source)
     target = home / name
-    if target.exists() and read_card(target).weights_sha256 != card.weights_sha256:
+    if target.exists() and identity(read_card(target).to_json()) != identity(card.to_json()):
         raise LupaiError(f"lupai/{name} has other weights; a better agent gets the next number")
     trained_as = card.provenance.get("run", card.provenance.get("name", "unnamed"))
     known = {**session(Path(agent)), **card.provenance, "name": name, "run": trained_as}
     card = replace(card, provenance=known)
-    matches = [match for path in results for match in strength(path, card.weights_sha256, name)]
+    matches = [
+        match for path in results for match in strength(path, identity(card.to_json()), name)
+    ]
     recipe = next(
         (
             p
@@ -120,21 +123,26 @@ def session(folder: Path) -> dict[str, object]:
     return {}
 
 
-def strength(path: str, weights: str, name: str) -> list[tuple[str, ...]]:
+def identity(card: Mapping[str, object]) -> tuple[object, object]:
+    """What makes an agent another one: its weights, and what they are played under."""
+    return card.get("weights_sha256"), card.get("rules")
+
+
+def strength(path: str, agent: tuple[object, object], name: str) -> list[tuple[str, ...]]:
     """Rows of the table from a result: opponent, format, deals, hands, score, command.
 
     Raises:
-        LupaiError: no result, or one without these weights.
+        LupaiError: no result, or one without these weights under these rules.
     """
     result = read_result(Path(path))
     about = {agent["label"]: agent for agent in result["agents"]}
     mine = [
-        label
-        for label, agent in about.items()
-        if agent.get("checkpoint", {}).get("weights_sha256") == weights
+        label for label, known in about.items() if identity(known.get("checkpoint", {})) == agent
     ]
     if not mine:
-        raise LupaiError(f"{path}: none of its agents ({', '.join(about)}) has these weights")
+        raise LupaiError(
+            f"{path}: none of its agents ({', '.join(about)}) has these weights and rules"
+        )
     said = command(result, about, mine, name)
     return [
         (
