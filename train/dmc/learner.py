@@ -220,7 +220,7 @@ class Learner:
     def _distilled(
         self, batch: Mapping[str, Tensor], observation: Tensor, embedding: Tensor
     ) -> tuple[Tensor, int]:
-        """Sum of the decisions' losses in stakes, and the number of those that have judged moves."""
+        """Sum of the losses in stakes, and the number of decisions with judged moves."""
         rows, places, ids = judged_moves(batch[CANDIDATES])
         values = self.policy.score(embedding, observation, rows, ids)
         values = values / (self.config.reward.scale * batch[STAKES][rows])

@@ -106,9 +106,9 @@ class Sampler:
         Returns:
             Columns ``[N, ...]`` of these hands' decisions: OBSERVATION ``[N, D] int8``, ACTION,
             ``seat``, SCORE in points; ADVICE and LEGAL ``[N, W] uint8`` where an agent's moves are
-            learned, CANDIDATES, WORTH and STAKES in a distillation, PRIVILEGED where it is wanted; of each seat's decisions in a hand that have a
-            label one keeps it, see :class:`~lupai.train.learning.heads.RoleHead`. And what was
-            counted.
+            learned, those of :mod:`~lupai.train.sampling.judged` in a distillation, PRIVILEGED
+            where it is wanted; of each seat's decisions in a hand that have a label one keeps it,
+            see :class:`~lupai.train.learning.heads.RoleHead`. And what was counted.
         """
         begin, tally, ready = time.perf_counter(), Tally(), 0
         tables = self.tables
