@@ -29,6 +29,7 @@ from typing import Any, Final, Literal
 
 import torch
 
+from lupai.agents.advice import advice_hash
 from lupai.agents.network import NetworkConfig, move_table
 from lupai.agents.policies import Policy, build_policy
 from lupai.agents.trained import CheckpointAgent
@@ -67,6 +68,7 @@ class AgentCard:
         observation_layout: hash of the observation.
         network: what the networks are made of.
         weights_sha256: hex digest of ``weights.pt``.
+        advice: hash of the advice that the network takes, "" where it takes none.
         idle: ``"pass"``: where only pass, yield or claim are legal the agent passes unasked, as
             it did in training; ``"choose"``: it decides there too.
         temperature: where moves are drawn (``sample``) the network's outputs are divided by it
@@ -83,6 +85,7 @@ class AgentCard:
     weights_sha256: str
     idle: Idle = "choose"
     temperature: float = 1.0
+    advice: str = ""
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -97,6 +100,7 @@ class AgentCard:
             "weights_sha256": self.weights_sha256,
             "idle": self.idle,
             "temperature": self.temperature,
+            "advice": self.advice,
             "provenance": dict(self.provenance),
         }
 
@@ -134,6 +138,7 @@ def save_agent(
         weights_sha256=hashlib.sha256(buffer.getvalue()).hexdigest(),
         idle=idle,
         temperature=temperature,
+        advice=advice_of(network, engine),
         provenance=provenance or {},
     )
     new = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
@@ -146,6 +151,11 @@ def save_agent(
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return target
+
+
+def advice_of(network: NetworkConfig, engine: Game) -> str:
+    """What ``AgentCard.advice`` has to be."""
+    return "" if network.advice == "none" else advice_hash(engine.rules)
 
 
 def replace_folder(new: Path, target: Path) -> None:
@@ -216,11 +226,15 @@ def read_card(folder: Path) -> AgentCard:
         raise CheckpointError(
             f"{path}: 'temperature' is {temperature!r}; it should be a number above 0"
         )
+    advice = data.get("advice", "")
+    if not isinstance(advice, str):
+        raise CheckpointError(f"{path}: 'advice' is {advice!r}; it should be a text")
     provenance = data.get("provenance")
     return AgentCard(
         network=network,
         idle=data["idle"],
         temperature=float(temperature),
+        advice=advice,
         provenance=provenance if isinstance(provenance, dict) else {},
         **texts,
     )
@@ -261,6 +275,7 @@ def load_agent(
             engine.observation_layout.hash,
             _OTHER_VERSION,
         ),
+        ("advice", card.advice, advice_of(card.network, engine), _OTHER_VERSION),
     )
     for key, has, needs, remedy in wanted:
         if has != needs:

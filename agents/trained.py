@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from lupai.agents.advice import Adviser
 from lupai.agents.base import I32
 from lupai.agents.network import (
     offsets_to_rows,
@@ -20,7 +21,7 @@ from lupai.agents.policies import Policy
 from lupai.agents.streams import lane_draws, own_generator
 from lupai.envs.actions import VERB_ID
 from lupai.envs.errors import RulesError
-from lupai.envs.game import Game, LegalMoves
+from lupai.envs.game import Game
 from lupai.envs.view import View, Views
 
 __all__ = ["CheckpointAgent"]
@@ -54,6 +55,8 @@ class CheckpointAgent:
         self.name = name
         self.sample = sample
         self._checked: Any = None  # rules that were seen to be his
+        network = card.network
+        self._adviser = Adviser(network.candidates) if network.advice != "none" else None
         self.reset(seed)
 
     def reset(self, seed: int | None = None) -> None:
@@ -64,14 +67,14 @@ class CheckpointAgent:
     def act(self, view: View) -> str:
         """One move in the notation of the records."""
         self._check_rules(view.engine)
-        legal = view.engine.legal(view.state)
-        chosen = self._choose(view.observation[None], legal, self._draw(1))
+        views = Views(view.engine, view.state, view.seat)
+        chosen = self._choose(views, self._draw(1))
         return view.move_of(int(chosen[0]))
 
     def act_batch(self, views: Views) -> I32:
         """Action ids ``[N] int32`` for N decisions at once."""
         self._check_rules(views.engine)
-        return self._choose(views.observation, views.legal, self._draw(len(views)))
+        return self._choose(views, self._draw(len(views)))
 
     def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
         """The same; the draw is the one of the lane and the number of the move."""
@@ -82,7 +85,7 @@ class CheckpointAgent:
             draws = lane_draws(
                 self._seed, lanes, (views.state.redeals.astype(np.int64) << 20) + moves
             )
-        return self._choose(views.observation, views.legal, draws)
+        return self._choose(views, draws)
 
     def _check_rules(self, engine: Game) -> None:
         if engine.rules is self._checked:
@@ -97,17 +100,20 @@ class CheckpointAgent:
     def _draw(self, count: int) -> npt.NDArray[np.float64] | None:
         return self._generator.random(count) if self.sample else None
 
-    def _choose(
-        self,
-        observation: npt.NDArray[np.int8],
-        legal: LegalMoves,
-        draws: npt.NDArray[np.float64] | None,
-    ) -> I32:
+    def _choose(self, views: Views, draws: npt.NDArray[np.float64] | None) -> I32:
+        legal, observation = views.legal, views.observation
         flat, offsets = legal.ids()
-        ids = flat.astype(np.int64)
         count = len(offsets) - 1
         if count and int(np.diff(offsets).min()) < 1:
             raise ValueError("a decision without any legal move was asked of an agent")
+        advice: Any = None
+        if self._adviser is not None:
+            rules, seats = views.engine.rules, views.seats
+            found = self._adviser.advise(rules, views.state, seats, flat, offsets)
+            there = found.ids >= 0
+            flat, advice = found.ids[there], found.features[there]
+            offsets = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        ids = flat.astype(np.int64)
         chosen = np.zeros(count, dtype=np.int32)
         for start in range(0, count, _ROWS_AT_ONCE):
             stop = min(start + _ROWS_AT_ONCE, count)
@@ -116,6 +122,7 @@ class CheckpointAgent:
                 observation[start:stop],
                 ids[part],
                 offsets[start : stop + 1] - offsets[start],
+                None if advice is None else advice[part],
                 None if draws is None else draws[start:stop],
             )
         if self.card.idle == "pass":
@@ -128,13 +135,15 @@ class CheckpointAgent:
         observation: npt.NDArray[np.int8],
         ids: I64,
         offsets: I64,
+        advice: npt.NDArray[np.float16] | None,
         draws: npt.NDArray[np.float64] | None,
     ) -> I32:
         device = next(self.policy.parameters()).device
         flat = torch.tensor(ids, device=device)
         rows = offsets_to_rows(torch.tensor(offsets, device=device))
         count = len(offsets) - 1
-        logits = self.policy(torch.tensor(observation, device=device), rows, flat)
+        features = None if advice is None else torch.tensor(advice, device=device)
+        logits = self.policy(torch.tensor(observation, device=device), rows, flat, features)
         if draws is None:
             place = segment_argmax(logits, rows, count)
         else:

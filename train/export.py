@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 import lupai
-from lupai.agents.checkpoint import AgentCard, CheckpointAgent, Idle, save_agent
+from lupai.agents.checkpoint import AgentCard, CheckpointAgent, Idle, advice_of, save_agent
 from lupai.agents.network import NetworkConfig, move_table
 from lupai.agents.policies import Policy, build_policy
 from lupai.envs.baohuang.engine import Engine
@@ -33,6 +33,8 @@ def network_config(config: TrainConfig) -> NetworkConfig:
         section.history,
         section.history_units,
         config.selfplay.policies,
+        section.advice,
+        section.candidates,
     )
 
 
@@ -55,6 +57,7 @@ def agent_of(policy: Policy, config: TrainConfig, engine: Engine) -> CheckpointA
         weights_sha256="",  # they are in memory
         idle=_idle(config),
         temperature=config.temperature,
+        advice=advice_of(network_config(config), engine),
     )
     return CheckpointAgent(policy, card, name=config.name)
 
