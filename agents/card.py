@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, get_args
 
+from lupai.agents.advice import advice_hash
 from lupai.envs.errors import LupaiError
 from lupai.envs.game import Game, make_game
 
 __all__ = [
     "FORMAT", "HISTORIES", "AgentCard", "CheckpointError", "History", "Idle", "NetworkConfig",
-    "Policies", "engine_for", "read_object",
+    "Policies", "advice_of", "engine_for", "read_object",
 ]  # fmt: skip
 
 FORMAT: Final = "lupai-agent/1"
@@ -25,6 +26,7 @@ FORMAT: Final = "lupai-agent/1"
 Idle = Literal["choose", "pass"]
 History = Literal["none", "gru", "attention"]
 Policies = Literal["shared", "role"]
+AdviceBy = Literal["none", "tactical"]
 HISTORIES: Final[tuple[History, ...]] = get_args(History)
 
 
@@ -45,6 +47,9 @@ class NetworkConfig:
         history_units: units of that encoder.
         policies: ``"shared"``: one policy; ``"role"``: one for each role, see
             :mod:`lupai.agents.policies`.
+        advice: ``"tactical"``: the network sees what ``tactical`` thinks of the moves, and scores
+            its candidates only, see :mod:`lupai.agents.advice`; ``"none"``: nothing of it.
+        candidates: how many they are, at most.
     """
 
     hidden: tuple[int, ...] = (256, 128)
@@ -53,6 +58,8 @@ class NetworkConfig:
     history: History = "none"
     history_units: int = 32
     policies: Policies = "shared"
+    advice: AdviceBy = "none"
+    candidates: int = 8
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for ``agent.json``."""
@@ -62,8 +69,8 @@ class NetworkConfig:
     def from_json(cls, data: dict[str, Any]) -> NetworkConfig:
         """Inverse of :meth:`to_json`; raises TypeError or ValueError on anything else.
 
-        Folders from before there were ``history`` and ``policies`` lack them; they get the
-        defaults, which is what those networks were.
+        Folders from before there were ``history``, ``policies`` and ``advice`` lack them; they get
+        the defaults, which is what those networks were.
         """
         unknown = set(data) - set(asdict(cls()))
         if unknown:
@@ -76,13 +83,17 @@ class NetworkConfig:
             history=data.get("history", default.history),
             history_units=int(data.get("history_units", default.history_units)),
             policies=data.get("policies", default.policies),
+            advice=data.get("advice", default.advice),
+            candidates=int(data.get("candidates", default.candidates)),
         )
-        sizes = (*config.hidden, config.move_hidden, *config.value_hidden, config.history_units)
+        units = (config.move_hidden, config.history_units, config.candidates)
+        sizes = (*config.hidden, *config.value_hidden, *units)
         if not config.hidden or not config.value_hidden or min(sizes) < 1:
             raise ValueError(f"network sizes must be positive, not {sizes}")
         for name, value, allowed in (
             ("history", config.history, HISTORIES),
             ("policies", config.policies, get_args(Policies)),
+            ("advice", config.advice, get_args(AdviceBy)),
         ):
             if value not in allowed:
                 raise ValueError(f"network {name} is {value!r}; allowed: {', '.join(allowed)}")
@@ -100,6 +111,7 @@ class AgentCard:
         observation_layout: hash of the observation.
         network: what the networks are made of.
         weights_sha256: hex digest of ``weights.pt``.
+        advice: hash of the advice that the network takes, "" where it takes none.
         idle: ``"pass"``: where only pass, yield or claim are legal the agent passes unasked, as
             it did in training; ``"choose"``: it decides there too.
         temperature: where moves are drawn (``sample``) the network's outputs are divided by it
@@ -116,6 +128,7 @@ class AgentCard:
     weights_sha256: str
     idle: Idle = "choose"
     temperature: float = 1.0
+    advice: str = ""
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def name(self, default: str) -> str:
@@ -134,6 +147,7 @@ class AgentCard:
             "weights_sha256": self.weights_sha256,
             "idle": self.idle,
             "temperature": self.temperature,
+            "advice": self.advice,
             "provenance": dict(self.provenance),
         }
 
@@ -174,11 +188,15 @@ class AgentCard:
             raise CheckpointError(
                 f"{where}: 'temperature' is {temperature!r}; it should be a number above 0"
             )
+        advice = data.get("advice", "")
+        if not isinstance(advice, str):
+            raise CheckpointError(f"{where}: 'advice' is {advice!r}; it should be a text")
         provenance = data.get("provenance")
         return cls(
             network=network,
             idle=data["idle"],
             temperature=float(temperature),
+            advice=advice,
             provenance=provenance if isinstance(provenance, dict) else {},
             **texts,
         )
@@ -197,6 +215,11 @@ def read_object(text: str, where: object) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise CheckpointError(f"{where}: holds a {type(data).__name__}; it should be an object")
     return data
+
+
+def advice_of(network: NetworkConfig, engine: Game) -> str:
+    """What ``AgentCard.advice`` has to be."""
+    return "" if network.advice == "none" else advice_hash(engine.rules)
 
 
 _OTHER_VERSION: Final = "it was trained with another version of lupai: train it again"
@@ -226,6 +249,7 @@ def engine_for(card: AgentCard, rules: str | None, where: object) -> Game:
             engine.observation_layout.hash,
             _OTHER_VERSION,
         ),
+        ("advice", card.advice, advice_of(card.network, engine), _OTHER_VERSION),
     ):
         if has != needs:
             raise CheckpointError(f"{where}: {key} is {has!r}, needed is {needs!r}; {remedy}")

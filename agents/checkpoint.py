@@ -32,6 +32,7 @@ from lupai.agents.card import (
     CheckpointError,
     Idle,
     NetworkConfig,
+    advice_of,
     engine_for,
     read_object,
 )
@@ -88,6 +89,7 @@ def save_agent(
         weights_sha256=hashlib.sha256(buffer.getvalue()).hexdigest(),
         idle=idle,
         temperature=temperature,
+        advice=advice_of(network, engine),
         provenance=provenance or {},
     )
     new = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))

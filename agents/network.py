@@ -21,6 +21,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from lupai.agents.advice import FEATURES
 from lupai.agents.card import NetworkConfig
 from lupai.agents.history import history_encoder
 from lupai.envs.actions import ACTIONS, CALL, SET
@@ -33,6 +34,7 @@ __all__ = [
     "MoveTable",
     "NetworkConfig",
     "ValueNetwork",
+    "advised_moves",
     "mlp",
     "move_table",
     "offsets_to_rows",
@@ -90,6 +92,16 @@ def unpack_legal(packed: Tensor) -> tuple[Tensor, Tensor]:
     bits = (some.unsqueeze(-1) >> shifts) & 1
     which, place = torch.nonzero(bits.reshape(len(row), 8 * _WORD_BYTES), as_tuple=True)
     return row[which], word[which] * (8 * _WORD_BYTES) + place
+
+
+def advised_moves(ids: Tensor, features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """``(rows [T] int64, ids [T] int64, features [T, F])`` of the candidates of an advice.
+
+    Args:
+        ids: ``[N, K] int32``, -1 where there is none. features: ``[N, K, F]``.
+    """
+    rows, places = (ids >= 0).nonzero(as_tuple=True)
+    return rows, ids[rows, places].to(torch.int64), features[rows, places]
 
 
 def offsets_to_rows(offsets: Tensor) -> Tensor:
@@ -300,7 +312,9 @@ class MoveScorer(nn.Module):
     """Policy: one logit for each legal (state, move) pair.
 
     ``logit = head(relu(state(h[row]) + move(features[id]) + change(dynamic[row, id])))``, ``h`` is
-    what :meth:`embed` makes of the observation.
+    what :meth:`embed` makes of the observation. With advice ``a [T, F]`` its features join the sum,
+    a second layer follows, and the price has a way of its own to the logit, so that the first moves
+    of an untrained network are those of who advises.
     """
 
     def __init__(self, table: MoveTable, config: NetworkConfig) -> None:
@@ -321,6 +335,14 @@ class MoveScorer(nn.Module):
         self.change = nn.Linear(DYNAMIC_FEATURES, config.move_hidden, bias=False)
         self.head = nn.Linear(config.move_hidden, 1, bias=False)
         nn.init.normal_(self.head.weight, std=0.01)  # start close to uniform over the legal moves
+        self.advised = config.advice != "none"
+        if self.advised:
+            self.advice = nn.Linear(FEATURES, config.move_hidden, bias=False)
+            self.again = nn.Linear(config.move_hidden, config.move_hidden)
+            self.gate = nn.Linear(config.hidden[-1], config.move_hidden, bias=False)
+            self.direct = nn.Linear(FEATURES, 1, bias=False)
+            nn.init.zeros_(self.direct.weight)
+            nn.init.constant_(self.direct.weight[:, 0], 0.1)  # by how much below the best price
 
     def which(self, observation: Tensor) -> Tensor:
         """``[N] int64`` zeros: the number of the policy that decides each row; here is one."""
@@ -337,8 +359,17 @@ class MoveScorer(nn.Module):
         embedding: Tensor = self.trunk(inputs)
         return embedding
 
-    def score(self, embedding: Tensor, observation: Tensor, rows: Tensor, ids: Tensor) -> Tensor:
+    def score(
+        self,
+        embedding: Tensor,
+        observation: Tensor,
+        rows: Tensor,
+        ids: Tensor,
+        advice: Tensor | None = None,
+    ) -> Tensor:
         """Logits ``[T] float32`` from :meth:`embed`'s vectors; the rest as in :meth:`forward`."""
+        if (advice is not None) != self.advised:
+            raise ValueError(f"advice is {'needed' if self.advised else 'not wanted'} here")
         constants = self.constants
         state = self.state(embedding)
         # Embed each move once: the whole table where that is less work than the moves asked for. A
@@ -348,19 +379,32 @@ class MoveScorer(nn.Module):
         else:
             move = self.move(constants.features.index_select(0, ids))
         change = self.change(constants.dynamic(observation, rows, ids))
-        hidden = torch.relu(state.index_select(0, rows) + move + change)
-        logits: Tensor = self.head(hidden).squeeze(-1)
-        return logits
+        hidden = state.index_select(0, rows) + move + change
+        if advice is None:
+            logits: Tensor = self.head(torch.relu(hidden)).squeeze(-1)
+            return logits
+        advice = advice.to(torch.float32)
+        hidden = self.again(torch.relu(hidden + self.advice(advice)))
+        hidden = torch.relu(hidden + self.gate(embedding).index_select(0, rows))
+        advised: Tensor = (self.head(hidden) + self.direct(advice)).squeeze(-1)
+        return advised
 
-    def forward(self, observation: Tensor, rows: Tensor, ids: Tensor) -> Tensor:
+    def forward(
+        self, observation: Tensor, rows: Tensor, ids: Tensor, advice: Tensor | None = None
+    ) -> Tensor:
         """Logits ``[T] float32``.
 
         Args:
             observation: ``[N, D] int8`` as the engine gives it.
             rows: ``[T] int64``, ascending.
-            ids: ``[T] int64`` legal action ids.
+            ids: ``[T] int64`` legal action ids; with advice its candidates.
+            advice: ``[T, F]`` their features, see :class:`lupai.agents.advice.Advice`; None: this
+                network takes none.
+
+        Raises:
+            ValueError: advice is missing, or not wanted.
         """
-        return self.score(self.embed(observation), observation, rows, ids)
+        return self.score(self.embed(observation), observation, rows, ids, advice)
 
 
 class ValueNetwork(nn.Module):

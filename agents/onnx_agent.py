@@ -2,7 +2,8 @@
 
 ``lupai export`` writes the file: the network with all its constants, and the agent's card
 (:class:`~lupai.agents.card.AgentCard`) as JSON in the metadata. The graph is ragged as the network
-is: ``observation [N, D] int8``, ``rows [T] int64``, ``ids [T] int64`` to ``outputs [T] float32``.
+is: ``observation [N, D] int8``, ``rows [T] int64``, ``ids [T] int64``, and where the network takes
+it (:mod:`lupai.agents.advice`) ``advice [T, F] float16``, to ``outputs [T] float32``.
 The last bytes of the file are a metadata entry with the SHA-256 of all bytes before it: a protobuf
 message may be made of pieces, so any reader of ONNX takes it.
 """
@@ -19,13 +20,14 @@ import numpy.typing as npt
 import onnxruntime
 
 from lupai.agents.card import AgentCard, CheckpointError, engine_for, read_object
-from lupai.agents.ragged import F32, I64, ScoringAgent
+from lupai.agents.ragged import F16, F32, I64, ScoringAgent
 
-__all__ = ["CARD_KEY", "INPUTS", "OUTPUT", "OnnxAgent", "load_onnx", "seal"]
+__all__ = ["ADVICE", "CARD_KEY", "INPUTS", "OUTPUT", "OnnxAgent", "load_onnx", "seal"]
 
 CARD_KEY: Final = "lupai_agent"  # metadata entry with the card
 OUTPUT: Final = "outputs"
 INPUTS: Final = {"observation": "tensor(int8)", "rows": "tensor(int64)", "ids": "tensor(int64)"}
+ADVICE: Final = "advice"  # one more input, float16, of networks that take advice
 _DIGEST_KEY: Final = b"lupai_sha256"
 _HEX: Final = 64
 # ModelProto.metadata_props (field 14) of 80 bytes: key and value (fields 1 and 2), each with length
@@ -73,9 +75,13 @@ class OnnxAgent(ScoringAgent):
             card = _card(self._session)
         super().__init__(card, name=card.name(name), sample=sample, seed=seed)
 
-    def outputs(self, observation: npt.NDArray[np.int8], rows: I64, ids: I64) -> F32:
+    def outputs(
+        self, observation: npt.NDArray[np.int8], rows: I64, ids: I64, advice: F16 | None
+    ) -> F32:
         """See :meth:`lupai.agents.ragged.ScoringAgent.outputs`."""
-        given = dict(zip(INPUTS, (observation, rows, ids), strict=True))
+        given: dict[str, npt.NDArray[Any]] = {"observation": observation, "rows": rows, "ids": ids}
+        if advice is not None:
+            given[ADVICE] = advice
         found: F32 = self._session.run([OUTPUT], given)[0]
         return found
 
@@ -114,6 +120,12 @@ def load_onnx(
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from None
     engine = engine_for(agent.card, rules, path)
+    advised = len(agent._session.get_inputs()) > len(INPUTS)
+    if advised != (agent.card.network.advice != "none"):
+        raise CheckpointError(
+            f"{path}: its card says advice {agent.card.network.advice!r}, but its graph takes "
+            f"{'some' if advised else 'none'}; export the agent again"
+        )
     width = agent._session.get_inputs()[0].shape[1]
     if width != engine.observation_layout.size:
         raise CheckpointError(
@@ -137,7 +149,8 @@ def _session(model: bytes) -> Any:
             f"install a newer onnxruntime"
         ) from None
     has = {node.name: node.type for node in session.get_inputs()}
-    if has != INPUTS or [node.name for node in session.get_outputs()] != [OUTPUT]:
+    known = has in (INPUTS, INPUTS | {ADVICE: "tensor(float16)"})
+    if not known or [node.name for node in session.get_outputs()] != [OUTPUT]:
         raise CheckpointError(
             f"its inputs are {has}; a file of `lupai export` has {INPUTS} and the output {OUTPUT!r}"
         )

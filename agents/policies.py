@@ -61,7 +61,14 @@ class RolePolicies(nn.Module):
             out = out.index_copy(0, index, member.embed(observation.index_select(0, index)))
         return out
 
-    def score(self, embedding: Tensor, observation: Tensor, rows: Tensor, ids: Tensor) -> Tensor:
+    def score(
+        self,
+        embedding: Tensor,
+        observation: Tensor,
+        rows: Tensor,
+        ids: Tensor,
+        advice: Tensor | None = None,
+    ) -> Tensor:
         """Logits ``[T] float32`` from :meth:`embed`'s vectors; the rest as in :meth:`forward`."""
         which = self.which(observation)
         deciding = which.index_select(0, rows)
@@ -75,13 +82,16 @@ class RolePolicies(nn.Module):
                 observation.index_select(0, index),
                 place[rows.index_select(0, moves)],
                 ids.index_select(0, moves),
+                None if advice is None else advice.index_select(0, moves),
             )
             logits = logits.index_copy(0, moves, part)
         return logits
 
-    def forward(self, observation: Tensor, rows: Tensor, ids: Tensor) -> Tensor:
+    def forward(
+        self, observation: Tensor, rows: Tensor, ids: Tensor, advice: Tensor | None = None
+    ) -> Tensor:
         """Logits ``[T] float32``; arguments as of :meth:`MoveScorer.forward`."""
-        return self.score(self.embed(observation), observation, rows, ids)
+        return self.score(self.embed(observation), observation, rows, ids, advice)
 
     def _groups(self, which: Tensor) -> Iterator[tuple[int, MoveScorer, Tensor]]:
         """Number, network and rows ``[n] int64`` of each policy that has something to do."""

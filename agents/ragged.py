@@ -16,16 +16,18 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from lupai.agents.advice import Adviser
 from lupai.agents.base import I32, best_of_rows
 from lupai.agents.card import AgentCard
 from lupai.agents.streams import lane_draws, own_generator
 from lupai.envs.actions import VERB_ID
 from lupai.envs.errors import LupaiError, RulesError
-from lupai.envs.game import Game, LegalMoves
+from lupai.envs.game import Game
 from lupai.envs.view import View, Views
 
 __all__ = ["ScoringAgent", "best_places", "drawn_places"]
 
+F16 = npt.NDArray[np.float16]
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -85,16 +87,21 @@ class ScoringAgent(ABC):
         self.name = name
         self.sample = sample
         self._checked: Any = None  # rules that were seen to be his
+        network = card.network
+        self._adviser = Adviser(network.candidates) if network.advice != "none" else None
         self.reset(seed)
 
     @abstractmethod
-    def outputs(self, observation: npt.NDArray[np.int8], rows: I64, ids: I64) -> F32:
+    def outputs(
+        self, observation: npt.NDArray[np.int8], rows: I64, ids: I64, advice: F16 | None
+    ) -> F32:
         """The network's outputs ``[T] float32``.
 
         Args:
             observation: ``[N, D] int8``.
             rows: ``[T] int64``, ascending: whose move it is.
-            ids: ``[T] int64`` legal action ids.
+            ids: ``[T] int64`` legal action ids; with advice its candidates.
+            advice: ``[T, F] float16`` their features; None where the network takes none.
         """
 
     def reset(self, seed: int | None = None) -> None:
@@ -105,14 +112,14 @@ class ScoringAgent(ABC):
     def act(self, view: View) -> str:
         """One move in the notation of the records."""
         self._check_rules(view.engine)
-        legal = view.engine.legal(view.state)
-        chosen = self._choose(view.observation[None], legal, self._draw(1))
+        views = Views(view.engine, view.state, view.seat)
+        chosen = self._choose(views, self._draw(1))
         return view.move_of(int(chosen[0]))
 
     def act_batch(self, views: Views) -> I32:
         """Action ids ``[N] int32`` for N decisions at once."""
         self._check_rules(views.engine)
-        return self._choose(views.observation, views.legal, self._draw(len(views)))
+        return self._choose(views, self._draw(len(views)))
 
     def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
         """The same; the draw is the one of the lane and the number of the move."""
@@ -123,7 +130,7 @@ class ScoringAgent(ABC):
             draws = lane_draws(
                 self._seed, lanes, (views.state.redeals.astype(np.int64) << 20) + moves
             )
-        return self._choose(views.observation, views.legal, draws)
+        return self._choose(views, draws)
 
     def _check_rules(self, engine: Game) -> None:
         if engine.rules is self._checked:
@@ -138,14 +145,32 @@ class ScoringAgent(ABC):
     def _draw(self, count: int) -> F64 | None:
         return self._generator.random(count) if self.sample else None
 
-    def _choose(
-        self, observation: npt.NDArray[np.int8], legal: LegalMoves, draws: F64 | None
-    ) -> I32:
+    def _choose(self, views: Views, draws: F64 | None) -> I32:
+        legal = views.legal
         flat, offsets = legal.ids()
-        ids = flat.astype(np.int64)
         count = len(offsets) - 1
         if count and int(np.diff(offsets).min()) < 1:
             raise ValueError("a decision without any legal move was asked of an agent")
+        if len(flat) == count:  # one move each: nothing to choose
+            chosen = flat.astype(np.int32)
+        else:
+            chosen = self._scored(views, flat, offsets, draws)
+        if self.card.idle == "pass":
+            chosen[legal.idle()] = VERB_ID["pass"]
+        return chosen
+
+    def _scored(
+        self, views: Views, flat: npt.NDArray[Any], offsets: npt.NDArray[Any], draws: F64 | None
+    ) -> I32:
+        observation, count = views.observation, len(offsets) - 1
+        advice: F16 | None = None
+        if self._adviser is not None:
+            rules: Any = views.engine.rules
+            found = self._adviser.advise(rules, views.state, views.seats, flat, offsets)
+            there = found.ids >= 0
+            flat, advice = found.ids[there], found.features[there]
+            offsets = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        ids, offsets = flat.astype(np.int64), offsets.astype(np.int64)
         chosen = np.zeros(count, dtype=np.int32)
         for start in range(0, count, _ROWS_AT_ONCE):
             stop = min(start + _ROWS_AT_ONCE, count)
@@ -153,18 +178,22 @@ class ScoringAgent(ABC):
             chosen[start:stop] = self._best(
                 observation[start:stop],
                 ids[part],
-                (offsets[start : stop + 1] - offsets[start]).astype(np.int64),
+                offsets[start : stop + 1] - offsets[start],
+                None if advice is None else advice[part],
                 None if draws is None else draws[start:stop],
             )
-        if self.card.idle == "pass":
-            chosen[legal.idle()] = VERB_ID["pass"]
         return chosen
 
     def _best(
-        self, observation: npt.NDArray[np.int8], ids: I64, offsets: I64, draws: F64 | None
+        self,
+        observation: npt.NDArray[np.int8],
+        ids: I64,
+        offsets: I64,
+        advice: F16 | None,
+        draws: F64 | None,
     ) -> I32:
         rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        outputs = self.outputs(observation, rows, ids)
+        outputs = self.outputs(observation, rows, ids, advice)
         if not np.isfinite(outputs).all():
             raise LupaiError(
                 f"agent {self.name!r}: its network gave infinite or undefined numbers; take an "

@@ -8,7 +8,7 @@ import torch
 
 from lupai.agents.card import AgentCard
 from lupai.agents.policies import Policy
-from lupai.agents.ragged import F32, I64, ScoringAgent
+from lupai.agents.ragged import F16, F32, I64, ScoringAgent
 
 __all__ = ["CheckpointAgent"]
 
@@ -34,10 +34,13 @@ class CheckpointAgent(ScoringAgent):
         self.policy = policy.eval()
 
     @torch.inference_mode()
-    def outputs(self, observation: npt.NDArray[np.int8], rows: I64, ids: I64) -> F32:
+    def outputs(
+        self, observation: npt.NDArray[np.int8], rows: I64, ids: I64, advice: F16 | None
+    ) -> F32:
         """See :meth:`lupai.agents.ragged.ScoringAgent.outputs`."""
         device = next(self.policy.parameters()).device
         # torch.tensor copies: the engine's arrays may be read-only, which from_numpy warns of
-        found = self.policy(*(torch.tensor(a, device=device) for a in (observation, rows, ids)))
+        given = [observation, rows, ids, *([] if advice is None else [advice])]
+        found = self.policy(*(torch.tensor(array, device=device) for array in given))
         outputs: F32 = found.cpu().numpy()
         return outputs

@@ -89,6 +89,14 @@ class NetworkSection(Section):
         "none", description="encoder of the latest 16 moves; none: flat, as in the observation"
     )
     history_units: int = Field(32, ge=1, le=1024, description="units of that encoder")
+    advice: Literal["none", "tactical"] = Field(
+        "none",
+        description="tactical: see what it thinks of the moves, and play its candidates only; "
+        "none: find out everything from the cards",
+    )
+    candidates: int = Field(
+        8, ge=2, le=64, description="of an advice: best-priced moves of a decision, at most"
+    )
 
     @field_validator("hidden", "value_hidden")
     @classmethod
@@ -276,6 +284,15 @@ class TrainConfig(Section):
         return self
 
     @model_validator(mode="after")
+    def _advice_fits(self) -> TrainConfig:
+        if self.network.advice != "none" and self.workers.sampler != "batch":
+            raise ValueError(
+                f"network.advice needs workers.sampler batch, not {self.workers.sampler}, which is "
+                f"RLlib's own"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _distillation_fits(self) -> TrainConfig:
         if self.distillation.steps:
             if self.workers.sampler != "batch":
@@ -308,12 +325,6 @@ class TrainConfig(Section):
     @model_validator(mode="after")
     def _algorithm_fits(self) -> TrainConfig:
         if self.algorithm == "ppo":
-            for key in ("log_loss", "prior", "keep"):
-                if getattr(self.imitation, key):
-                    raise ValueError(
-                        f"imitation.{key} is of algorithm dmc; ppo learns by the log loss alone, "
-                        f"and then from rewards alone"
-                    )
             return self
         for wrong, text in (
             (
@@ -323,11 +334,6 @@ class TrainConfig(Section):
             (
                 self.workers.sampler != "batch",
                 f"needs workers.sampler batch, not {self.workers.sampler}, which is RLlib's own",
-            ),
-            (
-                not self.imitation.steps
-                and (self.imitation.log_loss or self.imitation.keep or self.imitation.prior),
-                "begins by no imitation: imitation.log_loss, keep and prior need imitation.steps",
             ),
             (
                 self.network.critic != "perfect",

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 import lupai
-from lupai.agents.card import AgentCard, Idle, NetworkConfig
+from lupai.agents.card import AgentCard, Idle, NetworkConfig, advice_of
 from lupai.agents.checkpoint import CheckpointAgent, save_agent
 from lupai.agents.network import move_table
 from lupai.agents.policies import Policy, build_policy
@@ -36,6 +36,8 @@ def network_config(config: TrainConfig) -> NetworkConfig:
         section.history,
         section.history_units,
         config.selfplay.policies,
+        section.advice,
+        section.candidates,
     )
 
 
@@ -58,6 +60,7 @@ def agent_of(policy: Policy, config: TrainConfig, engine: Engine) -> CheckpointA
         weights_sha256="",  # they are in memory
         idle=_idle(config),
         temperature=config.temperature,
+        advice=advice_of(network_config(config), engine),
     )
     return CheckpointAgent(policy, card, name=config.name)
 

@@ -14,9 +14,10 @@ from typing import Any, Final
 import torch
 
 import lupai
+from lupai.agents.advice import FEATURES
 from lupai.agents.card import CheckpointError
 from lupai.agents.checkpoint import CheckpointAgent
-from lupai.agents.onnx_agent import CARD_KEY, INPUTS, OUTPUT, OnnxAgent, seal
+from lupai.agents.onnx_agent import ADVICE, CARD_KEY, OUTPUT, OnnxAgent, seal
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.game import make_game
 from lupai.envs.view import Views
@@ -61,21 +62,23 @@ def onnx_bytes(agent: CheckpointAgent) -> bytes:
     policy = agent.policy
     width = make_game(agent.card.game, agent.card.rules).observation_layout.size
     # Sizes other than 0 and 1, which the exporter would take for constants.
-    example = (
-        torch.zeros(3, width, dtype=torch.int8),
-        torch.tensor([0, 0, 1, 2, 2]),
-        torch.tensor([1, 2, 3, 4, 5]),
-    )
+    example = {
+        "observation": torch.zeros(3, width, dtype=torch.int8),
+        "rows": torch.tensor([0, 0, 1, 2, 2]),
+        "ids": torch.tensor([1, 2, 3, 4, 5]),
+    }
+    if agent.card.network.advice != "none":
+        example[ADVICE] = torch.zeros(5, FEATURES, dtype=torch.float16)
     dynamic = {0: torch.export.Dim.DYNAMIC}
     with _quiet(), torch.no_grad():
         program = torch.onnx.export(
             policy,
-            example,
+            tuple(example.values()),
             dynamo=True,
             opset_version=_OPSET,
-            input_names=list(INPUTS),
+            input_names=list(example),
             output_names=[OUTPUT],
-            dynamic_shapes=(dynamic, dynamic, dynamic),
+            dynamic_shapes=(dynamic,) * len(example),
             verbose=False,
         )
         assert program is not None

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from lupai.agents.advice import SURE, best_places
 from lupai.agents.base import I32
 from lupai.agents.search import flat, tree
 from lupai.agents.search.imagine import Decision
@@ -17,39 +18,12 @@ from lupai.agents.search.judge import Judge
 from lupai.agents.search.options import Options
 from lupai.agents.streams import decision_generator
 from lupai.agents.tactical.agent import TacticalAgent
-from lupai.agents.tactical.weights import FIXED
-from lupai.envs.actions import VERB_ID
 from lupai.envs.baohuang.state import PHASE_PLAY
 from lupai.envs.view import View, Views
-
-SURE: Final = FIXED["runs_out"] / 2  # price from which a move needs no second thought
-_WAYS_TO_PASS: Final = [VERB_ID[verb] for verb in ("pass", "yield", "claim")]
 
 
 def _before(until: float) -> bool:
     return time.perf_counter() < until
-
-
-def best_places(
-    ids: I32, prices: npt.NDArray[np.float64], offsets: npt.NDArray[np.int64], count: int
-) -> npt.NDArray[np.int64]:
-    """``[N, count] int64`` places in ``ids`` of each row's best-priced moves, the best first, the
-    first of equals; of the ways to pass one only. -1 behind the last.
-
-    Args:
-        ids: ``[T]`` legal ids of all rows. prices: ``[T]``. offsets: ``[N + 1]``.
-    """
-    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    order = np.lexsort((-prices, rows))
-    passes = np.isin(ids[order], _WAYS_TO_PASS)
-    before = np.concatenate([[0], np.cumsum(passes)])
-    keep = ~passes | (before[:-1] == before[offsets[:-1]][rows])
-    order, rows = order[keep], rows[keep]
-    number = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    some = number < count
-    out = np.full((len(offsets) - 1, count), -1, np.int64)
-    out[rows[some], number[some]] = order[some]
-    return out
 
 
 class SearchAgent:

@@ -13,8 +13,8 @@ from lupai.agents.tactical import bidding
 from lupai.agents.tactical.beliefs import Belief, heuristic
 from lupai.agents.tactical.bids import BIDS
 from lupai.agents.tactical.counting import I64
-from lupai.agents.tactical.play import Trick
-from lupai.agents.tactical.weights import WEIGHTS, Weights
+from lupai.agents.tactical.play import Columns, Trick
+from lupai.agents.tactical.weights import TERMS, WEIGHTS, Weights
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import PHASE_PLAY, Solo
 from lupai.envs.view import View, Views
@@ -81,22 +81,41 @@ class TacticalAgent:
         return out
 
     def prices(
-        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
+        self,
+        rules: Rules,
+        state: Any,
+        me: npt.NDArray[np.intp],
+        ids: I32,
+        offsets: I64,
+        terms: npt.NDArray[np.float32] | None = None,
     ) -> npt.NDArray[np.float64]:
         """Prices ``[C]`` of the legal ids (ragged) of masked tables; the first of the highest is
-        played. From ``FIXED["runs_out"]`` on, less a little, a move surely runs out."""
+        played. From ``FIXED["runs_out"]`` on, less a little, a move surely runs out.
+
+        Args:
+            terms: ``[C, len(TERMS)]`` zeros; the terms of moves in play are written there.
+        """
         sizes = np.diff(offsets)
         rows = np.repeat(np.arange(len(me)), sizes)
         out = np.zeros(len(ids))
         playing = state.phase == PHASE_PLAY
-        for some, how in ((playing, self._play_prices), (~playing, self._bid_prices)):
+        for some, plays in ((playing, True), (~playing, False)):
             at = np.flatnonzero(some)
-            if at.size == len(me):
-                return how(rules, state, me, ids, rows)
-            if at.size:
-                keep = some[rows]
+            if not at.size:
+                continue
+            keep: Any = slice(None)
+            part, mine, theirs, again = state, me, ids, rows
+            if at.size < len(me):
+                keep = np.flatnonzero(some[rows])
+                part, mine, theirs = state.take(at), me[at], ids[keep]
                 again = np.repeat(np.arange(len(at)), sizes[at])
-                out[keep] = how(rules, state.take(at), me[at], ids[keep], again)
+            if plays:
+                columns = self._terms(rules, part, mine, theirs, again)
+                out[keep] = self._play_prices(rules, part, columns, again)
+                if terms is not None:
+                    terms[keep] = np.stack([columns[name] for name in TERMS], axis=1)
+            else:
+                out[keep] = self._bid_prices(rules, part, mine, theirs, again)
         return out
 
     def _bid_prices(
@@ -104,12 +123,17 @@ class TacticalAgent:
     ) -> npt.NDArray[np.float64]:
         return bidding.worth(rules, self._table(rules), state, me, ids, rows)
 
-    def _play_prices(
+    def _terms(
         self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, rows: I64
+    ) -> Columns:
+        weights = self._weights or WEIGHTS[rules.preset]
+        return Trick(rules, state, me, weights.wills, self._belief).terms(ids, rows)
+
+    def _play_prices(
+        self, rules: Rules, state: Any, columns: Columns, rows: I64
     ) -> npt.NDArray[np.float64]:
         weights = self._weights or WEIGHTS[rules.preset]
-        columns = Trick(rules, state, me, weights.wills, self._belief).terms(ids, rows)
-        price = np.zeros(len(ids))
+        price = np.zeros(len(rows))
         alone = (state.solo != Solo.NONE)[rows]  # as far as the player knows
         for name, weight in weights.terms.items():
             price += np.where(alone, weights.alone[name], weight) * columns[name]

@@ -217,22 +217,22 @@ def test_who_surely_runs_out_does(rules):
 # --- hidden means hidden --------------------------------------------------------------------------
 
 
-def moves_in_two_worlds(rng, rules, every, count):
-    """One hand; at every so many-th decision tactical is asked in the true and in another deal."""
+def moves_in_two_worlds(rng, rules, every, count, said=AGENT.act):
+    """One hand; at every so many-th decision ``said`` looks at the true and at another deal."""
     hands, start = biased_deal(rng, rules=rules)
     env, other = new_env(rules, hands, start), new_env(rules, hands, start)
     story = Story(rules, hands, start)
     while not env.terminations["player_0"]:
         viewer = int(env._state.actor[0])
         if len(env.legal_moves()) > 1 and rng.randrange(every) == 0:
-            move = AGENT.act(env.view(f"player_{viewer}"))
+            move = said(env.view(f"player_{viewer}"))
             for _ in range(3):
                 world = story.redeal(viewer, rng)
                 if world is None:
                     continue
                 other._state = env._state.copy()
                 put_world(other, world, rng)
-                assert AGENT.act(other.view(f"player_{viewer}")) == move
+                assert said(other.view(f"player_{viewer}")) == move
                 now = world.hand
                 count["worlds"] += now.hands != story.hand.hands
                 count["roles"] += (story.hand.guard, story.hand.solo) != (now.guard, now.solo)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,14 +12,12 @@ pytest.importorskip("torch")
 
 import torch
 
-import lupai.agents
-from lupai.agents.network import unpack_legal
 from lupai.agents.trained import CheckpointAgent
 from lupai.train.config import ConfigError, load_config
 from lupai.train.dmc import sampler as sampling
 from lupai.train.dmc.decisions import SCORE, Waiting, one_of_each
-from lupai.train.dmc.learner import Learner, values_of
-from lupai.train.dmc.sampler import ACTION, ADVICE, LEGAL, OBSERVATION, Sampler
+from lupai.train.dmc.learner import Learner
+from lupai.train.dmc.sampler import ACTION, OBSERVATION, Sampler
 from lupai.train.dmc.schedule import epsilon, learning_rate
 from lupai.train.dmc.tally import Tally
 from lupai.train.export import agent_of
@@ -26,8 +25,9 @@ from lupai.train.learning.heads import FEW_LABELS
 from lupai.train.learning.windows import Windows
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
 from lupai.train.run_folder import TrainingError
+from lupai.train.sampling.advised import ADVICE, ADVISED
+from lupai.train.sampling.judged import CANDIDATES, STAKES, WORTH, set_judging
 from lupai.train.sampling.tables import ROLES, Finished
-from lupai.train.sampling.teacher import Teacher
 from tests.arena.players import SMALL
 from tests.train.conftest import tiny
 
@@ -56,32 +56,59 @@ def ready(config, learner=None, share=0.1, **kwargs):
 # --- the learning step ----------------------------------------------------------------------------
 
 
+def values_of(policy, observation, actions):
+    """``[N]`` output for one move of each observation."""
+    return policy(observation, torch.arange(len(actions)), actions)
+
+
 @pytest.mark.parametrize("baseline", ["none", "observation", "perfect"])
-@pytest.mark.parametrize(("loss", "policies"), [("squared", "shared"), ("huber", "role")])
-def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies):
+@pytest.mark.parametrize(
+    ("loss", "policies", "judged", "advice"),
+    [
+        ("squared", "shared", False, "none"),
+        ("huber", "role", False, "none"),
+        ("squared", "shared", True, "none"),
+        ("squared", "role", True, "tactical"),
+        ("squared", "shared", False, "tactical"),
+    ],
+)
+def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies, judged, advice):
     config = dmc(
         "qingdao",
         dmc={"baseline": baseline, "loss": loss, "minibatch_size": 256, "grad_clip": 0.3},
-        imitation={"steps": 1000, "agent": "greedy", "log_loss": 0.5},
+        distillation={"steps": 1000 * judged, "weight": 0.7, "scores": 0.4},
         selfplay={"policies": policies},
-        network={"role_head": 0.2},
+        network={"role_head": 0.2, "advice": advice},
         workers={"envs_per_runner": 2},
     )
     sampler = ready(config)
-    sampler.teacher = Teacher(lupai.agents.load("greedy", "qingdao"), 0)
+    set_judging(SimpleNamespace(each_sampler=lambda call: [call(sampler)]), config, 0)
     data, _ = sampler.sample(200)
-    data = {name: column[:40] for name, column in data.items()}
+    labelled = data[PRIVILEGED][:, FEATURES] != UNLABELLED
+    some = np.argsort(~labelled, kind="stable")[: min(9, labelled.sum())]
+    some = np.concatenate([some, np.setdiff1d(np.arange(len(labelled)), some)])[:40]
+    data = {name: column[some] for name, column in data.items()}
     data[SCORE] = np.linspace(-40, 40, 40).astype(np.float32)
+    if advice != "none":
+        data[ACTION][5] = 0  # no candidate: somebody else plays
+    if judged:
+        data[STAKES] = np.linspace(1, 4, 40).astype(np.float32)
     learner, plain = Learner(config), Learner(config)
-    data[ADVICE][3] = -1  # the agent was not asked there
-    got = learner.learn(data, 0.01, np.random.default_rng(0), 0.5)
+    got = learner.learn(data, 0.01, np.random.default_rng(0))
 
-    total, value_loss, guesses, copies = 0.0, 0.0, [], []
+    played = [i for i in range(40) if advice == "none" or i != 5]
+    total, value_loss, guesses, apart = 0.0, 0.0, [], []
     for i in range(40):
         observation = torch.from_numpy(data[OBSERVATION][i : i + 1])
-        _, ids = unpack_legal(torch.from_numpy(data[LEGAL][i : i + 1]))
-        outputs = plain.policy(observation, torch.zeros(len(ids), dtype=torch.int64), ids)
-        value = outputs[(ids == int(data[ACTION][i])).nonzero().item()]
+        features = None
+        if advice != "none":
+            ids = data[ADVISED][i]
+            features = torch.from_numpy(data[ADVICE][i][ids >= 0])
+            ids = torch.from_numpy(ids[ids >= 0].astype(np.int64))
+        else:
+            ids = [data[ACTION][i], *(data[CANDIDATES][i] if judged else ())]
+            ids = torch.tensor([int(a) for a in ids if a >= 0])
+        outputs = plain.policy(observation, torch.zeros(len(ids), dtype=torch.int64), ids, features)
         reward = float(data[SCORE][i]) * 0.1
         target = reward
         if baseline != "none":
@@ -89,24 +116,31 @@ def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies):
             expected = plain.baseline(observation, *god)[0]
             target = reward - expected.item()
             value_loss = value_loss + (expected - reward) ** 2 / 40
-        error = (value - target).abs()
-        total = (
-            total
-            + (error**2 if loss == "squared" else torch.where(error < 1, error**2 / 2, error - 0.5))
-            / 40
-        )
+        if i in played:
+            value = outputs[(ids == int(data[ACTION][i])).nonzero()[0]][0]
+            error = (value - target).abs()
+            each = (
+                error**2 if loss == "squared" else torch.where(error < 1, error**2 / 2, error - 0.5)
+            )
+            total = total + each / len(played)
         label = int(data[PRIVILEGED][i, FEATURES])
         if label != UNLABELLED:
             which = plain.policy.which(observation)
             logits = plain.role_head(plain.policy.embed(observation), which)
             guesses.append(-logits.log_softmax(1)[0, label])
-        if i != 3:
-            place = (ids == int(data[ADVICE][i])).nonzero().item()
-            copies.append(-(outputs / 0.1).log_softmax(0)[place])
+        if judged and data[CANDIDATES][i, 0] >= 0:
+            some = data[CANDIDATES][i] >= 0
+            found = outputs if advice != "none" else outputs[1:]
+            assert len(found) == some.sum()
+            error = found / (0.1 * float(data[STAKES][i])) - torch.from_numpy(data[WORTH][i][some])
+            apart.append((error - error.mean()).square().mean())
     assert got["dmc/loss"] == pytest.approx(total.item(), rel=1e-4)
-    copied = sum(copies) / len(copies)
-    assert got["loss/imitation"] == pytest.approx(copied.item(), rel=1e-4)
-    whole = total + value_loss + 0.5 * copied
+    whole = total + value_loss
+    if judged:
+        assert 20 < len(apart) <= 40
+        mean = sum(apart) / len(apart)
+        assert got["loss/distillation"] == pytest.approx(mean.item(), rel=1e-4)
+        whole = 0.4 * total + 0.7 * mean + value_loss
     assert 0 < len(guesses) < FEW_LABELS  # so few count less
     whole = whole + 0.2 * sum(guesses) / FEW_LABELS
     assert got["role/log_loss"] == pytest.approx(sum(guesses).item() / len(guesses), rel=1e-4)
@@ -151,29 +185,6 @@ def test_a_baseline_takes_noise_away_and_leaves_the_order_of_moves():
         found[baseline] = row["dmc/loss"]
         assert values[0] > values[1]
     assert found["perfect"] < 0.2 * found["none"]
-
-
-def test_values_are_added_to_what_an_imitation_left():
-    config = dmc(
-        "qingdao",
-        dmc={"baseline": "none", "minibatch_size": 64},
-        network={"role_head": 0},
-        workers={"envs_per_runner": 2},
-    )
-    data, _ = ready(config).sample(64)
-    learner = Learner(config)
-    learner.fix_prior()
-    before = {k: v.clone() for k, v in learner.policy.state_dict().items()}
-    data[SCORE][:] = 0  # as was expected
-    learner.learn(data, 0.01, np.random.default_rng(0))
-    assert all(torch.equal(v, before[k]) for k, v in learner.policy.state_dict().items())
-    data[SCORE][:] = 5
-    for _ in range(40):
-        learner.learn(data, 0.003, np.random.default_rng(0))
-    columns = torch.from_numpy(data[OBSERVATION]), torch.from_numpy(data[ACTION]).to(torch.int64)
-    with torch.no_grad():
-        gained = values_of(learner.policy, *columns) - values_of(learner.prior, *columns)
-    assert gained.mean().item() == pytest.approx(0.5, abs=0.1)
 
 
 def test_a_loss_that_is_no_number_stops_the_run():
@@ -318,37 +329,10 @@ def test_hidden_columns_are_made_only_where_they_are_learned_from():
     assert set(data) == {OBSERVATION, ACTION, "seat", SCORE}
 
 
-def test_an_agents_moves_are_learned_where_it_plays_and_where_it_is_asked():
-    section = {"steps": 100, "agent": "greedy", "log_loss": 1.0}
-    sampler = ready(dmc(imitation=section), share=0.3)
-    before, _ = sampler.sample(300)
-    assert LEGAL not in before
-    sampler.teacher = Teacher(lupai.agents.load("greedy", SMALL), 0)
-    data, _ = sampler.sample(1000)
-    assert (data[ADVICE][:20] == -1).any()  # those that waited
-    asked = data[ADVICE] >= 0
-    followed = (data[ADVICE] == data[ACTION])[asked].mean()
-    assert 0.7 <= followed < 0.95  # random moves are sometimes its own
-    sampler.teacher = None
-    after, _ = sampler.sample(300)
-    assert LEGAL not in after
-    assert ADVICE not in after
-
-    sampler = ready(dmc(imitation=section | {"keep": 0.5}), share=0.0)
-    sampler.adviser = Teacher(lupai.agents.load("greedy", SMALL), 0)
-    data, tally = sampler.sample(600)
-    assert tally.greedy == tally.made  # the network plays
-    assert (data[ADVICE] >= 0).all()
-    assert 0 < (data[ADVICE] == data[ACTION]).mean() < 1
-
-
 def test_a_share_of_the_decisions_is_learned_and_the_play_is_the_same():
     learner = Learner(dmc())
     every, all_of_it = ready(dmc(), learner, 0.0).sample(4000)
-    section = {"steps": 1, "agent": "greedy", "log_loss": 1.0, "keep": 1.0}
-    config = dmc(dmc={"share": 0.25}, imitation=section)
-    sampler = ready(config, learner, 0.0)
-    sampler.adviser = Teacher(lupai.agents.load("greedy", SMALL), 0)
+    sampler = ready(dmc(dmc={"share": 0.25}), learner, 0.0)
     some, tally = sampler.sample(1000)
     assert 0.2 < len(some[SCORE]) / tally.decided < 0.3
     assert tally.metrics(Windows())["play/decisions_per_hand"] == pytest.approx(
@@ -362,8 +346,6 @@ def test_a_share_of_the_decisions_is_learned_and_the_play_is_the_same():
         for r, s in zip(some[OBSERVATION], some["seat"], strict=True)
     ]
     assert np.mean(met) > 0.8  # the longer run has the hands of the shorter one
-    _, ids = unpack_legal(torch.from_numpy(some[LEGAL][:1]))
-    assert int(some[ADVICE][0]) in ids.tolist()
 
 
 # --- bookkeeping ----------------------------------------------------------------------------------
@@ -426,15 +408,15 @@ def test_exploration_and_learning_rate_fall_in_straight_lines():
     ("values", "told"),
     [
         (["dmc.baseline=god"], r"dmc\.baseline = 'god' is not allowed"),
-        (["dmc.epsilon_end=0.5"], r"dmc: epsilon_end \(0\.5\) must not exceed epsilon \(0\.02\)"),
+        (["dmc.epsilon_end=0.5"], r"dmc: epsilon_end \(0\.5\) must not exceed epsilon \(0\.05\)"),
         (["dmc.minibatch_size=99999"], r"minibatch_size \(99999\) must not exceed batch_size"),
         (["dmc.gamma=1"], r"unknown key 'dmc\.gamma'"),
         (["reward.kind=potential"], r"algorithm dmc needs reward\.kind score, not potential"),
         (["workers.sampler=rllib"], r"needs workers\.sampler batch, not rllib"),
-        (["imitation.steps=0"], r"log_loss, keep and prior need imitation\.steps"),
         (["network.critic=observation"], r"give dmc\.baseline=observation, and leave network\.c"),
         (["learners.num=1"], r"algorithm dmc learns in the trainer"),
-        (["algorithm=ppo", "imitation.log_loss=1"], r"imitation\.log_loss is of algorithm dmc"),
+        (["imitation.log_loss=1"], r"unknown key 'imitation\.log_loss'"),
+        (["rules=qingdao;guard_by=marked_small_joker"], r"distillation needs a value network"),
         (["algorithm=dqn"], r"algorithm = 'dqn' is not allowed; allowed: 'ppo' or 'dmc'"),
     ],
 )

@@ -91,10 +91,10 @@ def test_a_run_leaves_what_every_run_leaves(tmp_path):
     [
         {},
         {"dmc": {"baseline": "none", "epochs": 2}, "selfplay": {"policies": "role"}},
-        {"imitation": {"steps": 900, "agent": "greedy", "log_loss": 0.5, "keep": 0.1}},
-        {"imitation": {"steps": 200, "agent": "greedy", "log_loss": 0.5, "prior": 700}},
+        {"imitation": {"steps": 900, "agent": "greedy"}, "network": {"advice": "tactical"}},
+        {"distillation": {"steps": 700}, "rules": "qingdao"},
     ],
-    ids=["plain", "by role", "teacher", "prior"],
+    ids=["plain", "by role", "teacher and advice", "distillation"],
 )
 def test_two_and_two_iterations_are_four_to_the_last_bit(tmp_path, monkeypatch, sections):
     config = {**sections, "workers": {"envs_per_runner": 6}}
@@ -108,31 +108,6 @@ def test_two_and_two_iterations_are_four_to_the_last_bit(tmp_path, monkeypatch, 
     assert told(halves) == told(whole)
     assert len(told(whole)) == 4
     assert digest(halves) == digest(whole)
-
-
-@pytest.mark.parametrize(
-    ("changed", "kept"), [({}, True), ({"prior": 0}, False), ({"steps": 5000}, False)]
-)
-def test_a_resume_without_prior_or_with_more_imitation_adds_to_no_old_prior(
-    tmp_path, changed, kept
-):
-    """It once went on adding to the prior of the checkpoint, whatever the config said."""
-
-    def trainer(**changed):
-        section = {"steps": 200, "agent": "greedy", "log_loss": 1, "prior": 700}
-        config = dmc(imitation=section | changed)
-        return DMCTrainer(config, Progress(steps=1000), teacher=lupai.agents.load("greedy", SMALL))
-
-    before, after = trainer(), trainer(**changed)
-    before.train()
-    assert before.learner.prior is not None
-    after.restore(before.save(tmp_path), tmp_path)
-    after.train()
-    assert (after.learner.prior is not None) == kept
-    if changed.get("steps"):  # the prior comes when this imitation is over
-        after._progress.steps = 5000
-        after.train()
-        assert after.learner.prior is not None
 
 
 def test_scores_are_means_over_the_latest_hands_of_a_run_and_its_resume(tmp_path, monkeypatch):
@@ -232,11 +207,9 @@ def test_a_higher_temperature_draws_worse_moves(tmp_path, monkeypatch):
         load_agent(folder)
 
 
-@pytest.mark.parametrize(("section", "steps"), [({}, 0), ({"keep": 1}, 5)])
-def test_an_imitation_without_its_agent_is_one_clear_error(section, steps):
-    config = dmc(imitation={"steps": 5, "agent": "greedy"} | section)
-    trainer = DMCTrainer(config, Progress(steps=steps))
-    with pytest.raises(TrainingError, match=rf"imitation\.agent 'greedy' .* after {steps} dec"):
+def test_an_imitation_without_its_agent_is_one_clear_error():
+    trainer = DMCTrainer(dmc(imitation={"steps": 5, "agent": "greedy"}), Progress(steps=3))
+    with pytest.raises(TrainingError, match=r"imitation\.agent 'greedy' .* after 3 dec"):
         trainer.train()
 
 
@@ -319,7 +292,7 @@ def test_two_samplers_in_processes_play_what_they_play_in_turn(tmp_path, monkeyp
                 runs=str(tmp_path / place),
                 workers={"runners": 2, "envs_per_runner": 4},
                 selfplay={"mode": "league", "every": 1, "anchors": ["greedy"]},
-                imitation={"steps": 600, "agent": "greedy", "log_loss": 1, "keep": 1, "prior": 1},
+                imitation={"steps": 600, "agent": "greedy"},
                 dmc={"share": 0.5},
             )
         )

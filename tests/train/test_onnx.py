@@ -17,7 +17,13 @@ pytest.importorskip("onnxscript")
 pytest.importorskip("onnxruntime")
 
 import lupai.agents  # noqa: E402
-from lupai.agents.card import HISTORIES, AgentCard, CheckpointError, NetworkConfig  # noqa: E402
+from lupai.agents.card import (  # noqa: E402
+    HISTORIES,
+    AgentCard,
+    CheckpointError,
+    NetworkConfig,
+    advice_of,
+)
 from lupai.agents.network import move_table  # noqa: E402
 from lupai.agents.onnx_agent import CARD_KEY, OnnxAgent, load_onnx, seal  # noqa: E402
 from lupai.agents.policies import build_policy  # noqa: E402
@@ -33,20 +39,30 @@ from tests.tiny_agent import save_tiny_agent  # noqa: E402
 
 pytestmark = pytest.mark.train
 
-WIDE = [(preset, history, policies) for preset in PRESETS for history in HISTORIES
-        for policies in ("shared", "role")]  # fmt: skip
+WIDE = [
+    (preset, history, policies, advice)
+    for preset in PRESETS
+    for history in HISTORIES
+    for policies in ("shared", "role")
+    for advice in ("none", "tactical")
+]
 SAMPLE = [
-    ("qingdao", "none", "role"),
-    ("shiwei", "gru", "shared"),
-    ("weihai", "attention", "shared"),
+    ("qingdao", "none", "role", "none"),
+    ("shiwei", "gru", "shared", "tactical"),
+    ("weihai", "attention", "shared", "none"),
 ]
 
 
-def untrained(preset, history, policies):
+def untrained(preset, history, policies, advice):
     """An agent whose choices vary: the heads start at almost nothing."""
     engine = Engine(preset)
     config = NetworkConfig(
-        hidden=(48, 32), move_hidden=24, history=history, history_units=12, policies=policies
+        hidden=(48, 32),
+        move_hidden=24,
+        history=history,
+        history_units=12,
+        policies=policies,
+        advice=advice,
     )
     with torch.random.fork_rng():
         torch.manual_seed(3)
@@ -57,14 +73,14 @@ def untrained(preset, history, policies):
                     value.normal_()
     card = AgentCard(
         "baohuang", preset, engine.actions.hash, engine.observation_layout.hash, config, "0" * 64,
-        provenance={"name": f"{preset}-{history}", "seed": 3},
+        advice=advice_of(config, engine), provenance={"name": f"{preset}-{history}", "seed": 3},
     )  # fmt: skip
     return CheckpointAgent(policy, card)
 
 
 @cache
-def both(preset, history, policies):
-    agent = untrained(preset, history, policies)
+def both(preset, history, policies, advice):
+    agent = untrained(preset, history, policies, advice)
     return agent, OnnxAgent(onnx_bytes(agent))
 
 
@@ -120,7 +136,7 @@ def test_roles_that_nobody_has_are_no_trouble():
     engine = Engine("qingdao")
     state = engine.reset(np.arange(3))
     views = Views(engine, state, state.actor)
-    agent, onnx_agent = both("qingdao", "none", "role")
+    agent, onnx_agent = both("qingdao", "none", "role", "none")
     assert onnx_agent.act_batch(views).tolist() == agent.act_batch(views).tolist()
 
 
@@ -265,8 +281,8 @@ def test_models_of_others_and_other_versions_are_refused(file, tmp_path):
 
 
 def test_what_plays_otherwise_is_not_written(tmp_path, monkeypatch):
-    agent = untrained("qingdao", "none", "shared")
-    other = untrained("qingdao", "none", "shared")
+    agent = untrained("qingdao", "none", "shared", "none")
+    other = untrained("qingdao", "none", "shared", "none")
     with torch.no_grad():
         other.policy.head.weight.neg_()
     content = onnx_bytes(other)

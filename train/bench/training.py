@@ -50,7 +50,8 @@ def dmc_config(rules: Rules, tables: int | None) -> TrainConfig:
             f"dmc.batch_size={BATCH}",
             f"workers.envs_per_runner={tables or TABLES}",
             "workers.runners=0",
-            *(f"imitation.{key}=0" for key in ("steps", "log_loss", "keep", "prior")),
+            "imitation.steps=0",
+            "distillation.steps=0",
         ],
     )
 

@@ -7,7 +7,6 @@ seat's moves stays as it is, since what it cannot see does not depend on which m
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,35 +17,24 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lupai.agents.network import (
-    ValueNetwork,
-    move_table,
-    segment_chosen,
-    segment_log_softmax,
-    unpack_legal,
-)
-from lupai.agents.policies import Policy, build_policy, policy_names
+from lupai.agents.network import ValueNetwork, advised_moves, move_table
+from lupai.agents.policies import build_policy, policy_names
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.config import TrainConfig
 from lupai.train.dmc.decisions import SCORE, Columns
-from lupai.train.dmc.sampler import ACTION, ADVICE, LEGAL, OBSERVATION
+from lupai.train.dmc.sampler import ACTION, OBSERVATION
 from lupai.train.export import network_config
 from lupai.train.learning.distil import distil_loss, judged_moves
 from lupai.train.learning.heads import FEW_LABELS, PerfectValueNetwork, RoleHead, role_loss
 from lupai.train.learning.role_stats import RoleStats
 from lupai.train.privileged import FEATURES, PRIVILEGED
 from lupai.train.run_folder import TrainingError
+from lupai.train.sampling.advised import ADVICE, ADVISED
 from lupai.train.sampling.judged import CANDIDATES, STAKES, WORTH
 
-__all__ = ["Learner", "values_of"]
+__all__ = ["Learner"]
 
 _ROWS_AT_ONCE: Final = 4096  # where nothing is learned
-
-
-def values_of(policy: Any, observation: Tensor, actions: Tensor) -> Tensor:
-    """Output ``[N] float32`` for one move ``actions [N] int64`` of each ``observation [N, D]``."""
-    out: Tensor = policy(observation, torch.arange(len(actions)), actions)
-    return out
 
 
 class Learner:
@@ -58,7 +46,6 @@ class Learner:
     Attributes:
         policy: scores moves. baseline: the value network; None: there is none.
         role_head: guesses who is guard from the policy's state vector; None: there is none.
-        prior: the policy of before, to whose outputs values are added; None: there is none.
         networks: all of them, by name.
     """
 
@@ -80,12 +67,7 @@ class Learner:
         found = {"policy": self.policy, "baseline": self.baseline, "role_head": self.role_head}
         self.networks: dict[str, nn.Module] = {k: v for k, v in found.items() if v is not None}
         parameters = [p for network in self.networks.values() for p in network.parameters()]
-        self.prior: Policy | None = None
         self.optimiser = torch.optim.Adam(parameters, lr=config.dmc.lr)
-
-    def fix_prior(self) -> None:
-        """Keep the policy as it is now as the prior."""
-        self.prior = copy.deepcopy(self.policy).requires_grad_(False)
 
     def expected(self, columns: Columns) -> Tensor | None:
         """What the baseline expects, ``[N] float32`` in reward; None: there is no baseline."""
@@ -98,15 +80,12 @@ class Learner:
                 parts.append(self._baseline({k: _tensor(v[rows]) for k, v in columns.items()}))
         return torch.cat(parts)
 
-    def learn(
-        self, columns: Columns, lr: float, rng: np.random.Generator, advice: float = 0.0
-    ) -> dict[str, float]:
+    def learn(self, columns: Columns, lr: float, rng: np.random.Generator) -> dict[str, float]:
         """Pass over the decisions of whole hands.
 
         Args:
             columns: ``[N, ...]`` of :meth:`lupai.train.dmc.sampler.Sampler.sample`.
             lr: learning rate. rng: shuffles them.
-            advice: weight of the log loss of the moves in the column ADVICE.
 
         Returns:
             Metrics: means over all minibatches.
@@ -133,7 +112,7 @@ class Learner:
                 index = torch.from_numpy(rows)
                 target = rewards[index]
                 loss, values, row = self._losses(
-                    batch, target, None if expected is None else expected[index], advice, stats
+                    batch, target, None if expected is None else expected[index], stats
                 )
                 if epoch == 0 and expected is None:
                     every = torch.ones(len(rows), dtype=torch.bool)
@@ -174,28 +153,23 @@ class Learner:
         batch: Mapping[str, Tensor],
         target: Tensor,
         expected: Tensor | None,
-        advice: float,
         stats: RoleStats,
     ) -> tuple[Tensor, Tensor, dict[str, float]]:
         """``(loss, values [N], metrics)`` of a minibatch with rewards ``target [N]``; guesses of
         who is guard are counted in ``stats``."""
-        section = self.config.dmc
-        observation, actions = batch[OBSERVATION], batch[ACTION].to(torch.int64)
+        observation = batch[OBSERVATION]
         embedding = self.policy.embed(observation)
-        values = self.policy.score(embedding, observation, torch.arange(len(actions)), actions)
-        distance = functional.huber_loss if section.loss == "huber" else functional.mse_loss
+        values, played, judged = self._outputs(batch, embedding)
         goal = target if expected is None else target - expected
-        if self.prior is not None:
-            with torch.no_grad():
-                goal = goal + values_of(self.prior, observation, actions)
-        loss = distance(values, goal)
+        how = functional.huber_loss if self.config.dmc.loss == "huber" else functional.mse_loss
+        # Whom the run imitates may play what is no candidate of an advice.
+        loss = how(values[played], goal[played]) if played.any() else values.sum() * 0
         row = {"dmc/loss": float(loss.detach())}
-        if CANDIDATES in batch:
-            total, judged = self._distilled(batch, observation, embedding)
-            if judged:
-                own = self.config.distillation
-                row["loss/distillation"] = float(total.detach()) / judged
-                loss = own.scores * loss + own.weight * total / judged
+        if judged is not None and judged[1]:
+            own = self.config.distillation
+            apart = judged[0] / judged[1]
+            row["loss/distillation"] = float(apart.detach())
+            loss = own.scores * loss + own.weight * apart
         if expected is not None:
             value_loss = (self._baseline(batch) - target).square().mean()
             row["loss/value"] = float(value_loss.detach())
@@ -205,27 +179,39 @@ class Learner:
             total, count = role_loss(logits, batch[PRIVILEGED][:, FEATURES])
             loss = loss + self.config.network.role_head * total / count.clamp_min(FEW_LABELS)
             stats.add_guesses(total.detach(), count)
-        if advice and ADVICE in batch:
-            asked = (batch[ADVICE] >= 0).nonzero().squeeze(1)
-            if len(asked):
-                rows, ids = unpack_legal(batch[LEGAL][asked])
-                scores = self.policy.score(embedding[asked], observation[asked], rows, ids)
-                log_probs = segment_log_softmax(scores / section.temperature, rows, len(asked))
-                advised = batch[ADVICE][asked].to(torch.int64)
-                copied = -segment_chosen(log_probs, rows, ids, advised).mean()
-                row["loss/imitation"] = float(copied.detach())
-                loss = loss + advice * copied
         return loss, values.detach(), row
 
-    def _distilled(
-        self, batch: Mapping[str, Tensor], observation: Tensor, embedding: Tensor
-    ) -> tuple[Tensor, int]:
-        """Sum of the decisions' losses in stakes, and the number of those that have judged moves."""
-        rows, places, ids = judged_moves(batch[CANDIDATES])
-        values = self.policy.score(embedding, observation, rows, ids)
-        values = values / (self.config.reward.scale * batch[STAKES][rows])
-        total, judged = distil_loss(values, batch[WORTH][rows, places], rows, len(observation))
-        return total, int(judged)
+    def _outputs(
+        self, batch: Mapping[str, Tensor], embedding: Tensor
+    ) -> tuple[Tensor, Tensor, tuple[Tensor, int] | None]:
+        """Values ``[N]`` of the moves that were played, ``[N] bool`` whether each has one, and of
+        judged moves the sum of the losses in stakes and the number of decisions; None: no
+        distillation."""
+        observation, actions = batch[OBSERVATION], batch[ACTION].to(torch.int64)
+        count, every = len(actions), torch.ones(len(actions), dtype=torch.bool)
+        worths: Tensor | None = None
+        if ADVISED in batch:
+            rows, ids, features = advised_moves(batch[ADVISED], batch[ADVICE])
+            outputs = self.policy.score(embedding, observation, rows, ids, features)
+            hit = ids == actions[rows]
+            values = torch.zeros(count).index_add(0, rows[hit], outputs[hit])
+            played = torch.zeros(count, dtype=torch.bool).index_fill(0, rows[hit], True)
+            if CANDIDATES in batch:  # the same moves, where they are judged
+                there = batch[CANDIDATES][batch[ADVISED] >= 0] >= 0
+                rows, outputs = rows[there], outputs[there]
+                worths = batch[WORTH][batch[CANDIDATES] >= 0]
+        else:
+            values = self.policy.score(embedding, observation, torch.arange(count), actions)
+            played = every
+            if CANDIDATES in batch:
+                rows, places, ids = judged_moves(batch[CANDIDATES])
+                outputs = self.policy.score(embedding, observation, rows, ids)
+                worths = batch[WORTH][rows, places]
+        if worths is None:
+            return values, played, None
+        outputs = outputs / (self.config.reward.scale * batch[STAKES][rows])
+        total, judged = distil_loss(outputs, worths, rows, count)
+        return values, played, (total, int(judged))
 
 
 class _Means:

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from lupai.agents.network import move_table, offsets_to_rows, pack_legal, segment_argmax
+from lupai.agents.network import advised_moves, move_table, offsets_to_rows, segment_argmax
 from lupai.agents.policies import build_policy
-from lupai.envs.actions import ACTIONS
 from lupai.train.config import TrainConfig
 from lupai.train.dmc.decisions import Columns, Waiting, one_of_each
 from lupai.train.dmc.tally import Tally
@@ -20,16 +19,15 @@ from lupai.train.export import network_config
 from lupai.train.league.coach import seating
 from lupai.train.league.lineups import Lineups
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED, privileged_rows
-from lupai.train.sampling.judged import Judging, nothing_judged
+from lupai.train.sampling.advised import ADVICE, ADVISED, advice_columns, adviser_of
+from lupai.train.sampling.judged import Judging, columns_judged, nothing_judged
 from lupai.train.sampling.tables import Finished, Tables
 from lupai.train.sampling.teacher import Teacher
 
-__all__ = ["ACTION", "ADVICE", "LEGAL", "OBSERVATION", "Sampler", "Weights", "needs_privileged"]
+__all__ = ["ACTION", "OBSERVATION", "Sampler", "Weights", "needs_privileged"]
 
 OBSERVATION: Final = "observation"
 ACTION: Final = "action"
-LEGAL: Final = "legal"  # as bits; where moves of an agent are learned
-ADVICE: Final = "advice"  # what that agent plays there; -1: it was not asked
 EXPLORATION_KEY: Final = 0x646D63  # stream of the draws of random moves
 
 Weights = Mapping[str, npt.NDArray[Any]]
@@ -53,7 +51,6 @@ class Sampler:
         worker_index: its number.
         lineups: opponents at the tables; None: there are none.
         teacher: who plays in the network's place; None: it plays itself.
-        adviser: who is asked beside the network what it would play; None: nobody.
         judging: says what moves are worth; None: nothing does.
         epsilon: share of decisions that are made at random.
     """
@@ -65,7 +62,6 @@ class Sampler:
         seats = seating(config)
         self.lineups = None if seats is None else Lineups(count, worker, seats, config.seed)
         self.teacher: Teacher | None = None
-        self.adviser: Teacher | None = None
         self.judging: Judging | None = None
         self.epsilon = config.dmc.epsilon
         key = [config.seed, iteration, worker]
@@ -81,6 +77,7 @@ class Sampler:
         self._stored = np.zeros(count, np.int64)  # [B] those of them that will be learned
         self._next_hand = count
         self._privileged = needs_privileged(config)
+        self._adviser = adviser_of(config)
 
     @property
     def tables(self) -> Tables:
@@ -105,14 +102,13 @@ class Sampler:
 
         Returns:
             Columns ``[N, ...]`` of these hands' decisions: OBSERVATION ``[N, D] int8``, ACTION,
-            ``seat``, SCORE in points; ADVICE and LEGAL ``[N, W] uint8`` where an agent's moves are
-            learned, CANDIDATES, WORTH and STAKES in a distillation, PRIVILEGED where it is wanted; of each seat's decisions in a hand that have a
-            label one keeps it, see :class:`~lupai.train.learning.heads.RoleHead`. And what was
-            counted.
+            ``seat``, SCORE in points; those of :mod:`~lupai.train.sampling.advised` where the
+            network takes advice and of :mod:`~lupai.train.sampling.judged` in a distillation,
+            PRIVILEGED where it is wanted; of each seat's decisions in a hand that have a label one
+            keeps it, see :class:`~lupai.train.learning.heads.RoleHead`. And what was counted.
         """
         begin, tally, ready = time.perf_counter(), Tally(), 0
         tables = self.tables
-        self._fit_columns()
         numbers: list[int] = []
         scores: list[npt.NDArray[np.int64]] = []
         while ready < decisions:
@@ -140,52 +136,39 @@ class Sampler:
         self._decisions[end.table] = self._stored[end.table] = 0
         return stored
 
-    @property
-    def _learns_moves(self) -> bool:
-        if self.teacher is not None:
-            return self.config.imitation.log_loss > 0
-        return self.adviser is not None
-
-    def _fit_columns(self) -> None:
-        """Waiting decisions get the columns of those that are made from now on."""
-        waiting = self._waiting.columns
-        if not waiting or (LEGAL in waiting) == self._learns_moves:
-            return
-        if self._learns_moves:
-            width = pack_legal(np.zeros(0, int), np.zeros(1, int), ACTIONS.size).shape[1]
-            waiting[LEGAL] = np.zeros((len(waiting["seat"]), width), np.uint8)
-            waiting[ADVICE] = np.full(len(waiting["seat"]), -1, np.int32)
-        else:
-            del waiting[LEGAL], waiting[ADVICE]
-
     def _decide(self, tables: Tables, tally: Tally) -> npt.NDArray[np.int64]:
         """``[N] int64`` moves at the tables that wait; they are stored."""
         begin = time.perf_counter()
         observation, legal = tables.observation(), tables.asked
-        offsets: npt.NDArray[np.int64]
+        advice: Columns = {}
+        if self._adviser is not None:
+            advice = advice_columns(self._adviser, tables)
         if self.teacher is not None:
             best = self.teacher.moves(tables)
         else:
-            ids, offsets = legal.ids()
-            best = self._best(observation, ids.astype(np.int64), offsets)
+            best = self._best(observation, tables, advice)
         tally.inference += time.perf_counter() - begin
         draws = self._rng.random((2, len(best)))
         wild = np.flatnonzero(draws[0] < self.epsilon)
         moves = best.copy()
-        if len(wild):
+        if len(wild) and advice:
+            some = advice[ADVISED][wild]
+            place = (draws[1][wild] * (some >= 0).sum(axis=1)).astype(np.int64)
+            moves[wild] = some[np.arange(len(wild)), place]
+        elif len(wild):
             moves[wild] = legal.take(wild).pick(draws[1][wild])
         tally.made += len(moves)
         tally.greedy += int(np.count_nonzero(moves == best))
         tally.illegal += int(np.count_nonzero(~legal.contains(moves)))
-        self._store(tables, observation, best, moves)
+        self._store(tables, observation, moves, advice)
         return moves
 
     def _store(
         self,
         tables: Tables,
         observation: npt.NDArray[np.int8],
-        best: npt.NDArray[np.int64],
         moves: npt.NDArray[np.int64],
+        advice: Columns,
     ) -> None:
         """Keep the decisions that will be learned."""
         share = self.config.dmc.share
@@ -206,28 +189,28 @@ class Sampler:
             every = len(some) == len(tables.rows)
             waiting = tables.waiting if every else tables.state.take(rows)
             columns[PRIVILEGED] = privileged_rows(waiting, seats)
-        if self._learns_moves:
-            advised = best[some] if self.adviser is None else self.adviser.moves(tables, some)
-            columns[ADVICE] = advised.astype(np.int32)
-            columns[LEGAL] = pack_legal(*tables.asked.take(some).ids(), ACTIONS.size)
-        if self.config.distillation.steps:
+        columns |= {name: column[some] for name, column in advice.items()}
+        if judged := columns_judged(self.config):
             columns |= (
-                nothing_judged(len(some), self.config.distillation.candidates)
+                nothing_judged(len(some), judged)
                 if self.judging is None
-                else self.judging.columns(tables, moves[some], some)
+                else self.judging.columns(tables, moves[some], some, columns.get(ADVISED))
             )
         self._waiting.add(columns)
 
     @torch.inference_mode()
     def _best(
-        self,
-        observation: npt.NDArray[np.int8],
-        ids: npt.NDArray[np.int64],
-        offsets: npt.NDArray[np.int64],
+        self, observation: npt.NDArray[np.int8], tables: Tables, advice: Columns
     ) -> npt.NDArray[np.int64]:
-        flat = torch.from_numpy(ids)
-        rows = offsets_to_rows(torch.from_numpy(offsets))
-        values = self._policy(torch.from_numpy(observation), rows, flat)
+        features: torch.Tensor | None = None
+        if advice:
+            given = (torch.from_numpy(advice[name]) for name in (ADVISED, ADVICE))
+            rows, flat, features = advised_moves(*given)
+        else:
+            ids, offsets = tables.asked.ids()
+            flat = torch.from_numpy(ids.astype(np.int64))
+            rows = offsets_to_rows(torch.from_numpy(offsets))
+        values = self._policy(torch.from_numpy(observation), rows, flat, features)
         place = segment_argmax(values, rows, len(observation))
         if bool((place < 0).any()):
             raise RuntimeError("a decision without any legal move reached the network")

@@ -72,7 +72,6 @@ class DMCTrainer(CoachedTrainer):
         )
         self.samplers = make_samplers(config, progress.iteration)
         self._next: Batch | None = None  # played ahead
-        self._fixed = -(1 << 62)  # decisions of the run when the prior was taken last
 
     def train(self) -> dict[str, float]:
         """One iteration; see :class:`~lupai.train.loop.Trainer`."""
@@ -85,12 +84,7 @@ class DMCTrainer(CoachedTrainer):
         if self.samplers.ahead:
             self._play(steps + made)
         began = time.perf_counter()
-        section = self._config.imitation
-        if section.prior and 0 < section.steps <= steps >= self._fixed + section.prior:
-            self.learner.fix_prior()
-            self._fixed = steps
-        advice = section.log_loss if steps < section.steps else section.keep
-        row = self.learner.learn(columns, learning_rate(self._config, steps), self._rng, advice)
+        row = self.learner.learn(columns, learning_rate(self._config, steps), self._rng)
         learning = time.perf_counter() - began
         if self.samplers.ahead:
             self._next = self._played()
@@ -160,10 +154,8 @@ class DMCTrainer(CoachedTrainer):
         """Networks, optimiser, random states and, of one sampler in this process, its games."""
         learner = self.learner
         state = {name: network.state_dict() for name, network in learner.networks.items()}
-        if learner.prior is not None:
-            state["prior"] = learner.prior.state_dict()
         torch.save(state | {"optimiser": learner.optimiser.state_dict()}, folder / NETWORKS_FILE)
-        values: dict[str, Any] = {"shuffle": self._rng.bit_generator.state, "fixed": self._fixed}
+        values: dict[str, Any] = {"shuffle": self._rng.bit_generator.state}
         if isinstance(self.samplers, Here) and self._coach is None:
             arrays, games = self.samplers.sampler.running()
             np.savez(folder / GAMES_FILE, allow_pickle=False, **arrays)
@@ -171,17 +163,10 @@ class DMCTrainer(CoachedTrainer):
         return values
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
-        """Go on from :meth:`save`; games are dealt anew where their tables are not these, and a
-        prior is left out where there is to be none, or the imitation goes on."""
+        """Go on from :meth:`save`; games are dealt anew where their tables are not these."""
         stored = torch.load(folder / NETWORKS_FILE, map_location="cpu", weights_only=True)
         for name, network in self.learner.networks.items():
             network.load_state_dict(stored[name])
-        section = self._config.imitation  # a resume may have changed it
-        if "prior" in stored and section.prior and self._progress.steps >= section.steps:
-            self.learner.fix_prior()
-            assert self.learner.prior is not None
-            self.learner.prior.load_state_dict(stored["prior"])
-            self._fixed = int(state["fixed"])
         self.learner.optimiser.load_state_dict(stored["optimiser"])
         self._rng.bit_generator.state = state["shuffle"]
         if "games" in state and isinstance(self.samplers, Here) and self._coach is None:

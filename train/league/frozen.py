@@ -135,7 +135,7 @@ class Copies:
 def imitates(config: TrainConfig, steps: int) -> bool:
     """Whether a run needs the agent that it imitates after ``steps`` decisions."""
     section = config.imitation
-    return steps < section.steps or (section.steps > 0 and section.keep > 0)
+    return steps < section.steps
 
 
 def load_teacher(config: TrainConfig, copies: Copies, steps: int) -> Agent | None:

@@ -10,7 +10,7 @@ and true roles, and only a learner's batch has it.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 from ray.rllib.core.columns import Columns
@@ -21,6 +21,7 @@ from torch import Tensor
 from lupai.agents.network import (
     NetworkConfig,
     ValueNetwork,
+    advised_moves,
     move_table,
     segment_argmax,
     segment_chosen,
@@ -35,12 +36,24 @@ from lupai.train.learning.distil import judged_moves
 from lupai.train.learning.heads import PerfectValueNetwork, RoleHead
 from lupai.train.privileged import PRIVILEGED
 from lupai.train.rllib.env import LEGAL, OBSERVATION
+from lupai.train.sampling.advised import ADVICE, ADVISED
 from lupai.train.sampling.judged import CANDIDATES
 
 LOG_PROB: Final = "lupai_log_prob"
 ENTROPY: Final = "lupai_entropy"
 ROLE_LOGITS: Final = "lupai_role_logits"
 JUDGED_LOGITS: Final = "lupai_judged_logits"
+
+
+class _Scores(NamedTuple):
+    """Of the T moves of N decisions; see :mod:`lupai.agents.network`."""
+
+    log_probs: Tensor  # [T]
+    logits: Tensor  # [T]
+    rows: Tensor  # [T]
+    ids: Tensor  # [T]
+    number: int  # N; tuples have a method `count`
+    embedding: Tensor  # [N, H] state vectors
 
 
 class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
@@ -71,18 +84,22 @@ class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
         """What runners do without."""
         return ["vf", "role_head"]
 
-    def _scores(self, batch: dict[str, Any]) -> tuple[Tensor, Tensor, Tensor, int, Tensor]:
-        """``(log_probs [T], rows [T], ids [T], N, state vectors [N, H])`` of a batch."""
+    def _scores(self, batch: dict[str, Any]) -> _Scores:
         obs = batch[Columns.OBS]
-        rows, ids = unpack_legal(obs[LEGAL])
-        count = obs[LEGAL].shape[0]
-        embedding = self.pi.embed(obs[OBSERVATION])
-        logits = self.pi.score(embedding, obs[OBSERVATION], rows, ids)
-        return segment_log_softmax(logits, rows, count), rows, ids, count, embedding
+        observation, advice = obs[OBSERVATION], None
+        if ADVISED in obs:
+            rows, ids, advice = advised_moves(obs[ADVISED], obs[ADVICE])
+        else:
+            rows, ids = unpack_legal(obs[LEGAL])
+        embedding = self.pi.embed(observation)
+        logits = self.pi.score(embedding, observation, rows, ids, advice)
+        count = len(observation)
+        log_probs = segment_log_softmax(logits, rows, count)
+        return _Scores(log_probs, logits, rows, ids, count, embedding)
 
     def _forward_exploration(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         with torch.no_grad():
-            log_probs, rows, ids, count, _ = self._scores(batch)
+            log_probs, _, rows, ids, count, _ = self._scores(batch)
             uniform = torch.rand(count, dtype=torch.float64, device=log_probs.device)
             place = segment_sample(log_probs, rows, count, uniform)
             _demand_moves(place)
@@ -90,23 +107,26 @@ class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
 
     def _forward_inference(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         with torch.no_grad():
-            log_probs, rows, ids, count, _ = self._scores(batch)
+            log_probs, _, rows, ids, count, _ = self._scores(batch)
             place = segment_argmax(log_probs, rows, count)
             _demand_moves(place)
             return {Columns.ACTIONS: ids[place]}
 
     def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         # Rows that RLlib appends for bootstrapping have no legal move; they give 0 and no gradient.
-        log_probs, rows, ids, count, embedding = self._scores(batch)
+        log_probs, logits, rows, ids, count, embedding = self._scores(batch)
         chosen = batch[Columns.ACTIONS].to(torch.int64)
         out = {
             LOG_PROB: segment_chosen(log_probs, rows, ids, chosen),
             ENTROPY: segment_entropy(log_probs, rows, count),
         }
         if CANDIDATES in batch:
-            rows, _, ids = judged_moves(batch[CANDIDATES])
-            observation = batch[Columns.OBS][OBSERVATION]
-            out[JUDGED_LOGITS] = self.pi.score(embedding, observation, rows, ids)
+            obs = batch[Columns.OBS]
+            if ADVISED in obs:  # the same moves, where they are judged
+                out[JUDGED_LOGITS] = logits[batch[CANDIDATES][obs[ADVISED] >= 0] >= 0]
+            else:
+                rows, _, ids = judged_moves(batch[CANDIDATES])
+                out[JUDGED_LOGITS] = self.pi.score(embedding, obs[OBSERVATION], rows, ids)
         if self.role_head is not None:
             which = self.pi.which(batch[Columns.OBS][OBSERVATION])
             out[ROLE_LOGITS] = self.role_head(embedding, which)

@@ -27,6 +27,7 @@ from ray.rllib.utils.metrics import (
     WEIGHTS_SEQ_NO,
 )
 
+from lupai.agents.advice import Adviser
 from lupai.envs.baohuang.rules import load_rules
 from lupai.train.league.lineups import Lineups
 from lupai.train.privileged import CHECK_EVERY, GROUNDED
@@ -34,6 +35,7 @@ from lupai.train.rewards import Rewards
 from lupai.train.rllib.callbacks import log_hand
 from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.rllib.mapping import POLICY
+from lupai.train.sampling.advised import ADVICE, ADVISED, advice_columns
 from lupai.train.sampling.judged import Judging, nothing_judged
 from lupai.train.sampling.payroll import Payroll
 from lupai.train.sampling.tables import Finished, Tables
@@ -69,6 +71,8 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         self._looks = 0
         self.teacher: Teacher | None = None
         self.judging: Judging | None = None
+        advised = self.config.env_config.get("advised", 0)
+        self._adviser = Adviser(advised) if advised else None
 
     def sample(
         self, *, num_timesteps: int | None = None, explore: bool | None = None, **kwargs: Any
@@ -147,6 +151,8 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         seats = tables.seats
         observation, legal = tables.observe()
         columns = {"seat": seats, OBSERVATION: observation, LEGAL: legal}
+        if self._adviser is not None:
+            columns |= advice_columns(self._adviser, tables)
         return (
             columns
             | self._privileged(tables)
@@ -173,7 +179,8 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             actions = self.teacher.moves(tables)
             self._inference += time.perf_counter() - asked
             return actions, np.zeros(len(actions), np.float32)
-        obs = {name: torch.from_numpy(columns[name]) for name in (OBSERVATION, LEGAL)}
+        seen = [name for name in (OBSERVATION, LEGAL, ADVISED, ADVICE) if name in columns]
+        obs = {name: torch.from_numpy(columns[name]) for name in seen}
         out = self.module.forward_exploration({POLICY: {Columns.OBS: obs}})[POLICY]
         actions, log_probs = out[Columns.ACTIONS].numpy(), out[Columns.ACTION_LOGP].numpy()
         self._inference += time.perf_counter() - asked
@@ -185,7 +192,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             columns[TAUGHT] = np.full(len(tables.rows), self.teacher is not None)
         if candidates := self.config.env_config.get("candidates"):
             columns |= (
-                self.judging.columns(tables, actions)
+                self.judging.columns(tables, actions, advised=self._seen.get(ADVISED))
                 if self.judging is not None and made
                 else nothing_judged(len(tables.rows), candidates)
             )

@@ -29,6 +29,7 @@ from lupai.train.rllib.learner import LupaiLearner
 from lupai.train.rllib.mapping import POLICY, policy_mapping
 from lupai.train.rllib.module import LupaiModule
 from lupai.train.rllib.runner import BatchEnvRunner
+from lupai.train.sampling.judged import columns_judged
 
 # Keys of the learner's draws, where deals have the number of their worker.
 ORDER: Final = 0x6F726465
@@ -79,6 +80,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
         cluster: whether nodes may go away, so that lost runners are replaced.
     """
     ppo, workers, learners = config.ppo, config.workers, config.learners
+    network = config.network
     role_head = config.network.role_head > 0
     stream = [config.seed, iteration]
     privileged = role_head or config.network.critic == "perfect"
@@ -100,7 +102,8 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
                 "privileged": privileged,
                 "grounded": role_head,
                 "imitation": config.imitation.steps > 0,
-                "candidates": config.distillation.candidates if config.distillation.steps else 0,
+                "candidates": columns_judged(config),
+                "advised": network.candidates if network.advice != "none" else 0,
             },
             disable_env_checking=True,  # RLlib's checker plays unmasked moves
         )

@@ -21,25 +21,6 @@ class ImitationSection(Section):
         description="learning rate at the start, falls linearly to ppo.lr (dmc.lr) at "
         "imitation.steps",
     )
-    log_loss: float = Field(
-        0.0,
-        ge=0,
-        le=100,
-        description="of dmc: weight of the log loss of its moves, beside what they are worth",
-    )
-    keep: float = Field(
-        0.0,
-        ge=0,
-        le=100,
-        description="of dmc: the same after imitation.steps, where the agent is only asked; 0: it "
-        "is not",
-    )
-    prior: int = Field(
-        0,
-        ge=0,
-        description="of dmc: after imitation.steps values are added to the outputs as they are "
-        "then, and anew every so many decisions; 0: to nothing",
-    )
 
 
 class DistillationSection(Section):
@@ -56,7 +37,10 @@ class DistillationSection(Section):
         description="of dmc: weight that the loss by the scores of hands keeps meanwhile",
     )
     candidates: int = Field(
-        8, ge=3, le=64, description="moves of a decision that are judged, at most"
+        8,
+        ge=4,
+        le=64,
+        description="moves of a decision that are judged, at most; with an advice its candidates",
     )
     limit: float = Field(
         4.0,

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.search.agent import best_places
+from lupai.agents.advice import best_places
 from lupai.agents.search.judge import Judge
 from lupai.agents.search.options import Options
 from lupai.agents.streams import lane_draws, table_lanes
@@ -26,7 +26,15 @@ from lupai.train.config import TrainConfig
 from lupai.train.league.coach import Learner
 from lupai.train.sampling.tables import Tables
 
-__all__ = ["CANDIDATES", "STAKES", "WORTH", "Judging", "nothing_judged", "set_judging"]
+__all__ = [
+    "CANDIDATES",
+    "STAKES",
+    "WORTH",
+    "Judging",
+    "columns_judged",
+    "nothing_judged",
+    "set_judging",
+]
 
 CANDIDATES: Final = "candidates"  # [N, K] int32 moves, -1: none
 WORTH: Final = "worth"  # [N, K] float32 stakes
@@ -51,8 +59,8 @@ class Judging:
     Args:
         engine: the rules.
         candidates: K, of a decision: the move played, then the best by the prices of ``tactical``,
-            and at last :data:`RANDOM` of all legal moves.
-        limit: stakes between the move played and another one, at most: surely lost hands would
+            and at last :data:`RANDOM` of all legal moves. With advice it is that of the network.
+        limit: stakes between the first candidate and another one, at most: surely lost hands would
             count for more than all others.
         seed: of the random ones.
     """
@@ -70,15 +78,25 @@ class Judging:
         tables: Tables,
         moves: npt.NDArray[np.integer],
         some: npt.NDArray[np.intp] | None = None,
+        advised: npt.NDArray[np.int32] | None = None,
     ) -> Columns:
-        """CANDIDATES, WORTH, relative to the move played, and STAKES, at the tables that wait, or
-        at ``some [n]`` of them, whose seats play ``moves [n]``."""
+        """CANDIDATES, WORTH, relative to the first of them, and STAKES, at the tables that wait, or
+        at ``some [n]`` of them.
+
+        Args:
+            moves: ``[n]`` what their seats play.
+            advised: ``[n, K]`` the candidates of networks that take advice; None: find them.
+        """
         seats, rows = tables.seats, tables.rows
         if some is not None:
             seats, rows = seats[some], rows[some]
         state = tables.waiting if len(rows) == len(tables.rows) else tables.state.take(rows)
-        found = self._candidates(tables, state, seats, moves, some)
-        out = nothing_judged(len(rows), self._count)
+        found = (
+            self._candidates(tables, state, seats, moves, some)
+            if advised is None
+            else advised.copy()
+        )
+        out = nothing_judged(len(rows), found.shape[1])
         out[STAKES] = np.maximum(np.asarray(state.multiplier), 1).astype(np.float32)
         many = (found >= 0).sum(axis=1) > 1  # a single move has nothing to be compared with
         found[~many] = -1
@@ -89,9 +107,8 @@ class Judging:
             scores = self._judge.scores(after, np.zeros(len(row), np.int64))
             points = np.zeros(found.shape, np.float32)
             points[row, place] = scores[np.arange(len(row)), seats[row]]
-            worth = (points - points[:, :1]) / out[STAKES][:, None]
+            worth = ((points - points[:, :1]) / out[STAKES][:, None]).astype(np.float32)
             out[WORTH] = np.where(found >= 0, worth.clip(-self._limit, self._limit), 0)
-            out[WORTH] = out[WORTH].astype(np.float32)
         out[CANDIDATES] = found
         return out
 
@@ -121,6 +138,15 @@ class Judging:
             again = (found[:, :place] == found[:, place, None]).any(axis=1)
             found[again, place] = -1
         return found
+
+
+def columns_judged(config: TrainConfig) -> int:
+    """K of a run's columns; 0: it has none."""
+    if not config.distillation.steps:
+        return 0
+    if config.network.advice != "none":
+        return config.network.candidates
+    return config.distillation.candidates
 
 
 def set_judging(learner: Learner, config: TrainConfig, steps: int) -> None:

@@ -3,8 +3,7 @@
 PPO raises the likelihood of its moves meanwhile, instead of its surrogate; critic and role head
 learn from the same hands, so that PPO begins with a value network that knows the game. The column
 :data:`TAUGHT` says of each of PPO's decisions how it came about: hands that run when the imitation
-ends are of both kinds. Deep Monte Carlo learns what its moves are worth, and keeps them in a column
-of its own, :data:`lupai.train.dmc.sampler.ADVICE`.
+ends are of both kinds. Deep Monte Carlo learns what its moves are worth.
 """
 
 from __future__ import annotations
@@ -40,18 +39,14 @@ class Teacher:
         self.agent = agent
         self.agent.reset(agent_seed(seed, worker))
 
-    def moves(self, tables: Tables, some: npt.NDArray[np.intp] | None = None) -> npt.NDArray[Any]:
-        """``[N] int64`` its moves at the tables that wait, or at ``some [n]`` of them."""
-        seats, rows = tables.seats, tables.rows
-        if some is not None:
-            seats, rows = seats[some], rows[some]
-        lanes = table_lanes(np.asarray(tables.state.seeds)[rows, 0], seats)
-        return ask(self.agent, tables.views(some), lanes).astype(np.int64)
+    def moves(self, tables: Tables) -> npt.NDArray[Any]:
+        """``[N] int64`` its moves at the tables that wait."""
+        lanes = table_lanes(np.asarray(tables.state.seeds)[tables.rows, 0], tables.seats)
+        return ask(self.agent, tables.views(), lanes).astype(np.int64)
 
 
 def set_teacher(learner: Learner, config: TrainConfig, steps: int, packed: bytes | None) -> None:
-    """Tell all samplers what the imitated agent does after ``steps`` decisions of the run: it plays
-    (``teacher``), is asked beside the network (``adviser``), or neither.
+    """Tell all samplers whether the imitated agent plays after ``steps`` decisions of the run.
 
     Args:
         packed: the agent; may be None when it has nothing to do any more.
@@ -62,29 +57,25 @@ def set_teacher(learner: Learner, config: TrainConfig, steps: int, packed: bytes
     section = config.imitation
     if not section.steps:
         return
-    plays = steps < section.steps
-    if not plays:
+    if steps >= section.steps:
         learner.each_sampler(_dismiss)
-    if plays or section.keep:
-        place = "teacher" if plays else "adviser"
-        if any(learner.each_sampler(partial(_lacks, place=place))):
-            if packed is None:
-                raise TrainingError(
-                    f"imitation.agent {section.agent!r} has to play or to advise after {steps} "
-                    f"decisions (imitation.steps {section.steps}, imitation.keep "
-                    f"{section.keep:g}), and the trainer was made without it; give it as teacher, "
-                    f"or set imitation.steps=0"
-                )
-            learner.each_sampler(partial(_take, place=place, packed=packed, seed=config.seed))
+    elif any(learner.each_sampler(_lacks)):
+        if packed is None:
+            raise TrainingError(
+                f"imitation.agent {section.agent!r} has to play after {steps} decisions "
+                f"(imitation.steps {section.steps}), and the trainer was made without it; give it "
+                f"as teacher, or set imitation.steps=0"
+            )
+        learner.each_sampler(partial(_take, packed=packed, seed=config.seed))
 
 
-def _lacks(sampler: Any, place: str) -> bool:
-    return getattr(sampler, place) is None
+def _lacks(sampler: Any) -> bool:
+    return sampler.teacher is None
 
 
-def _take(sampler: Any, place: str, packed: bytes, seed: int) -> None:
-    if getattr(sampler, place) is None:
-        setattr(sampler, place, Teacher(pickle.loads(packed), seed, sampler.worker_index or 0))
+def _take(sampler: Any, packed: bytes, seed: int) -> None:
+    if sampler.teacher is None:
+        sampler.teacher = Teacher(pickle.loads(packed), seed, sampler.worker_index or 0)
 
 
 def _dismiss(sampler: Any) -> None:
