@@ -67,8 +67,9 @@ def load(name: str | os.PathLike[str], rules: str | None = None) -> Agent:
         if ":" in text and not isinstance(name, os.PathLike):
             return _from_module(text)
         raise UnknownAgentError(
-            f"agent {text!r}: no such agent, folder or file; agents: {_names()}, or the folder of "
-            f"a run, such as runs/quick, an ONNX file, or a class, such as my_module:MyAgent"
+            f"agent {text!r}: no such agent and no such folder or file; agents: {_names()}, or the "
+            f"folder of a run, such as runs/quick, an ONNX file, or a class, such as "
+            f"my_module:MyAgent"
         )
     return load_trained(path, rules=rules)
 

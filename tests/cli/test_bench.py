@@ -14,7 +14,7 @@ import pytest
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.rules import PRESETS as RULES
 from lupai.envs.baohuang.rules import load_rules
-from lupai.train.bench import cases, growth, loops, peers, report
+from lupai.train.bench import agents, cases, growth, loops, peers, report
 from lupai.train.bench.cases import Case, Settings
 from lupai.train.bench.peers import Peer
 from tests.cli.running import PRESETS, lupai
@@ -53,6 +53,24 @@ def test_bench(tmp_path, monkeypatch, rules):
     assert data["machine"]["processor"] in done.out
     assert data["rules"] == rules
     assert f"rules: {rules}\n" in done.out
+
+
+@pytest.mark.smoke
+def test_how_long_an_agent_takes(tmp_path, monkeypatch):
+    monkeypatch.setattr(loops, "STAGGER", 40)
+    monkeypatch.setattr(agents, "SINGLE", 6)
+    path = tmp_path / "bench.json"
+    words = ("--repeats", "2", "--seconds", "0.001", "--tables", "8", "--rules", "weihai")
+    done = lupai("bench", "--agent", "greedy", *words, "--json", path)
+    assert (done.status, done.err) == (0, "")
+    single, batch = json.loads(path.read_text("utf-8"))["rows"]
+    assert (single["unit"], batch["unit"]) == ("ms", "decisions/s")
+    assert (single["target"], single["verdict"]) == (agents.GOAL, "met")
+    assert min(single["values"] + batch["values"] + [single["slowest"]]) > 0
+    assert len(single["values"]) == len(batch["values"]) == 2
+    for text in ("one decision, numpy", "8 tables at once, numpy", "rules: weihai", "<= 5  met"):
+        assert text in done.out
+    assert lupai("bench", "--agent", "nobody").status == 2
 
 
 # --- beside peers: two fakes that say when they were called --------------------------------------
@@ -396,11 +414,11 @@ def test_progress_ends_where_it_should(monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--strict", "--strict goes with --peers or --train only"),
-        ("--growth --strict", "--strict goes with --peers or --train only"),
+        ("--strict", "--strict goes with --peers or --train or --agent only"),
+        ("--growth --strict", "--strict goes with --peers or --train or --agent only"),
         ("-o x", "--output goes with --growth only"),
         ("--peers -o x", "--output goes with --growth only"),
-        ("--tables 4", "--tables goes with --peers or --growth or --train only"),
+        ("--tables 4", "--tables goes with --peers or --growth or --train or --agent only"),
         ("--train -o x", "--output goes with --growth only"),
         ("--train --peers", "not allowed with argument"),
         ("--peers --growth", "not allowed with argument"),
