@@ -17,6 +17,7 @@ array([[0.   , 0.348, 0.304, 0.   , 0.348, 0.   ]])
 
 from __future__ import annotations
 
+from math import factorial, prod
 from typing import Any, Final
 
 import numpy as np
@@ -127,13 +128,7 @@ def every_world(views: Views, limit: int, numbers: I64) -> tuple[State, I64]:
     proofs = evidence.gather(views.state, views.seats, rules)
     all_hands, all_marked, all_of = [], [], []
     for i in range(len(views)):
-        ways = count_ways(proofs.pool[i], proofs.room[i])
-        if ways > limit:
-            raise LupaiError(
-                f"view {numbers[i]}: {ways:,} ways to lay the unseen cards, {limit:,} are allowed; "
-                "exact posteriors are for mini-games: give a smaller deck, a higher limit, or ask "
-                "ParticlePosterior"
-            )
+        _refuse_many(proofs.pool[i], proofs.room[i], limit, int(numbers[i]))
         hands = lay(proofs.pool[i], proofs.room[i]) + proofs.known[i]
         marked = np.full(len(hands), NOBODY)
         if rules.needs_marked_b:
@@ -150,6 +145,19 @@ def every_world(views: Views, limit: int, numbers: I64) -> tuple[State, I64]:
     guess = marked[good] if rules.needs_marked_b else None
     hidden.complete(worlds, views.seats[of[good]], hands[good], guess, rules)
     return worlds, of[good]
+
+
+def _refuse_many(pool: I8, room: I64, limit: int, number: int) -> None:
+    # distinct cards, divided by all orders of those alike: no more than there are ways, and no work
+    least = factorial(int(room.sum())) // prod(map(factorial, [*room.tolist(), *pool.tolist()]))
+    ways = least if least > limit else count_ways(pool, room)
+    if ways > limit:
+        shown = f"{ways:,}" if ways < 1_000_000_000 else f"1e{len(str(ways)) - 1}"
+        raise LupaiError(
+            f"view {number}: {shown} ways or more to lay the unseen cards, {limit:,} are allowed; "
+            "exact posteriors are for mini-games: give a smaller deck, a higher limit, or ask "
+            "ParticlePosterior"
+        )
 
 
 def count_ways(pool: I8, room: I64) -> int:

@@ -51,7 +51,7 @@ I64 = npt.NDArray[np.int64]
 
 TABLES: Final = 8192  # replayed at a time: bounds the memory
 _SECRET: Final = 2 * NUM_KINDS  # from the id of a call to that of the secret solo
-_LOG_FACTORIAL: Final = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, 256)))])
+LOG_FACTORIAL: Final = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, 256)))])
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def deals_of(worlds: State, marks: bool) -> I8:
 
 def log_deals(codes: I8) -> F64:
     """``[B]`` logarithm of the ways to deal distinct cards so, up to a constant."""
-    ways: F64 = -_LOG_FACTORIAL[codes[:, :, :NUM_KINDS]].sum(axis=(1, 2))
+    ways: F64 = -LOG_FACTORIAL[codes[:, :, :NUM_KINDS]].sum(axis=(1, 2))
     return ways
 
 
@@ -147,14 +147,38 @@ def log_blind(worlds: State, marks: bool) -> F64:
         seen[row, worlds.marked_b, KIND_B] = np.maximum(seen[row, worlds.marked_b, KIND_B], 1)
     drawn = np.maximum(worlds.played - shown, 0)
     unseen = np.where(drawn > 0, worlds.hands + worlds.played - seen, 0)
-    ways: F64 = (_LOG_FACTORIAL[unseen] - _LOG_FACTORIAL[unseen - drawn]).sum(axis=(1, 2))
+    ways: F64 = (LOG_FACTORIAL[unseen] - LOG_FACTORIAL[unseen - drawn]).sum(axis=(1, 2))
     return ways
 
 
 def log_likelihood(
     population: Population, views: Views, log: PublicLog, worlds: State, of: I64
 ) -> F64:
-    """``[B]`` logarithm of the chance that the population plays the log from each world's deal.
+    """``[B]`` logarithm of the chance that the population plays the log from each world's deal; see
+    :func:`log_by_seat`."""
+    return combine(population, *log_by_seat(population, views, log, worlds, of))
+
+
+def combine(population: Population, members: F64, suits: F64) -> F64:
+    """``[B]`` of the parts that :func:`log_by_seat` gives."""
+    shares = population.log_shares[:, None]
+    likely: F64
+    if population.per == "hand":
+        likely = np.logaddexp.reduce(members.sum(axis=2) + shares, axis=0)
+    else:
+        likely = np.logaddexp.reduce(members + shares[:, :, None], axis=0).sum(axis=1)
+    return likely + suits.sum(axis=1)
+
+
+def log_by_seat(
+    population: Population,
+    views: Views,
+    log: PublicLog,
+    worlds: State,
+    of: I64,
+    seats: npt.NDArray[np.bool_] | None = None,
+) -> tuple[F64, F64]:
+    """Logarithms of the chances of what each seat played from each world's deal.
 
     Decisions of the viewer himself are the same in all worlds of a view, and left out; but where
     all seats of a hand play alike, they tell how the others play.
@@ -165,25 +189,45 @@ def log_likelihood(
         log: their public log.
         worlds: B complete tables that agree with the views.
         of: ``[B]`` which view each belongs to.
+        seats: ``[B, S]`` whose decisions are wanted, all when None; the others get 0.
+
+    Returns:
+        ``[members, B, S]`` for each behaviour of the population, and ``[B, S]`` of the suits.
 
     Raises:
         LupaiError: the log does not lead from a world's deal to the world; names the view.
     """
-    out = np.zeros(len(worlds))
+    members = np.zeros((len(population.behaviours), len(worlds), SEATS))
+    suits = np.zeros((len(worlds), SEATS))
+    wanted = np.ones((len(worlds), SEATS), bool) if seats is None else seats.copy()
+    mine = np.flatnonzero(views.seats[of] != NOBODY)
+    laid = wanted.copy()
+    laid[mine, views.seats[of[mine]]] = False
+    if population.per == "seat":
+        wanted = laid
     for start in range(0, len(worlds), TABLES):
-        part = np.arange(start, min(start + TABLES, len(worlds)))
-        out[part] = _replay(population, views, log, worlds.take(part), of[part])
-    return out
+        at = np.arange(start, min(start + TABLES, len(worlds)))
+        members[:, at], suits[at] = _replay(
+            population, views, log, worlds.take(at), of[at], wanted[at], laid[at]
+        )
+    return members, suits
 
 
-def _replay(population: Population, views: Views, log: PublicLog, worlds: State, of: I64) -> F64:
+def _replay(
+    population: Population,
+    views: Views,
+    log: PublicLog,
+    worlds: State,
+    of: I64,
+    decides: npt.NDArray[np.bool_],
+    lays: npt.NDArray[np.bool_],
+) -> tuple[F64, F64]:
     engine: Any = views.engine
-    marks = engine.rules.needs_marked_b
-    state = engine.reset_deals(deals_of(worlds, marks), worlds.start)
+    state = engine.reset_deals(deals_of(worlds, engine.rules.needs_marked_b), worlds.start)
     state.redeals = worlds.redeals
-    viewer = views.seats[of]
-    by_member = np.zeros((len(population.behaviours), len(worlds), SEATS))
-    suits = np.zeros(len(worlds))
+    members = np.zeros((len(population.behaviours), len(worlds), SEATS))
+    suits = np.zeros((len(worlds), SEATS))
+    how = _log_blind_suits if population.suits == "blind" else _log_ordered_suits
     for move in range(log.actions.shape[1]):
         t = np.flatnonzero(log.length[of] > move)
         if not t.size:
@@ -202,32 +246,22 @@ def _replay(population: Population, views: Views, log: PublicLog, worlds: State,
                 f"view {of[t[i]]}: move {move + 1} of its history cannot be made in a world that "
                 "agrees with its table; give the history of this very table"
             )
-        asked = legal.counts() > 1
-        others = actor != viewer[t]
-        if population.per == "seat":
-            asked &= others
-        at = np.flatnonzero(asked)
+        at = np.flatnonzero(decides[t, actor] & (legal.counts() > 1))
         if at.size:
             told = _log_chances(population, engine, state, t[at], legal.take(at), actions[at], of)
-            by_member[:, t[at], actor[at]] += told
-        at = np.flatnonzero(others & (actions >= SET))
+            members[:, t[at], actor[at]] += told
+        at = np.flatnonzero(lays[t, actor] & (actions >= SET))
         if at.size:
-            how = _log_blind_suits if population.suits == "blind" else _log_ordered_suits
-            suits[t[at]] += how(state, t[at], actions[at], cards[at], engine.rules.supreme)
+            laid = how(state, t[at], actions[at], cards[at], engine.rules.supreme)
+            suits[t[at], actor[at]] += laid
         engine.step(state, actions, t, cards=cards, legal=legal)
-    if not np.array_equal(state.hands, worlds.hands):
-        wrong = int(np.flatnonzero((state.hands != worlds.hands).any(axis=(1, 2)))[0])
+    wrong = np.flatnonzero((state.hands != worlds.hands).any(axis=(1, 2)))
+    if wrong.size:
         raise LupaiError(
-            f"view {of[wrong]}: its history does not lead to its table; give the history of this "
-            "very table"
+            f"view {of[wrong[0]]}: its history does not lead to its table; give the history of "
+            "this very table"
         )
-    shares = population.log_shares[:, None]
-    likely: F64
-    if population.per == "hand":
-        likely = np.logaddexp.reduce(by_member.sum(axis=2) + shares, axis=0)
-    else:
-        likely = np.logaddexp.reduce(by_member + shares[:, :, None], axis=0).sum(axis=1)
-    return likely + suits
+    return members, suits
 
 
 def _log_chances(
@@ -279,7 +313,7 @@ def _log_blind_suits(state: State, t: I64, actions: I64, cards: I8, supreme: boo
 
 
 def _log_choose(n: I64, k: I64) -> F64:
-    out: F64 = _LOG_FACTORIAL[n] - _LOG_FACTORIAL[k] - _LOG_FACTORIAL[n - k]
+    out: F64 = LOG_FACTORIAL[n] - LOG_FACTORIAL[k] - LOG_FACTORIAL[n - k]
     return out
 
 

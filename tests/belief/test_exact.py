@@ -70,7 +70,7 @@ def test_exact_is_grounded_where_cards_are_played_as_if_drawn_blindly(preset):
             try:
                 chances = exact.predict(views_of(party, story, viewer))
             except LupaiError as error:
-                assert "ways to lay the unseen cards" in str(error)  # noqa: PT017
+                assert "to lay the unseen cards" in str(error)  # noqa: PT017
                 continue
             told = party.engine.guard_chances(party.state, viewer)
             np.testing.assert_allclose(chances, told, rtol=0, atol=1e-12)
@@ -126,7 +126,7 @@ def full_deck_views(seats=(0,), **changes):
 
 
 def test_too_many_deals_are_refused_in_one_line():
-    with pytest.raises(LupaiError, match=r"view 0: [\d,]+ ways to lay .* ParticlePosterior$"):
+    with pytest.raises(LupaiError, match=r"view 0: 1e\d+ ways or more to lay .* ParticlePosterior$"):
         ExactPosterior(Population((Uniform(),))).predict(full_deck_views())
 
 
