@@ -126,7 +126,9 @@ def full_deck_views(seats=(0,), **changes):
 
 
 def test_too_many_deals_are_refused_in_one_line():
-    with pytest.raises(LupaiError, match=r"view 0: 1e\d+ ways or more to lay .* ParticlePosterior$"):
+    with pytest.raises(
+        LupaiError, match=r"view 0: 1e\d+ ways or more to lay .* ParticlePosterior$"
+    ):
         ExactPosterior(Population((Uniform(),))).predict(full_deck_views())
 
 
