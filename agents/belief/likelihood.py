@@ -167,7 +167,8 @@ def combine(population: Population, members: F64, suits: F64) -> F64:
         likely = np.logaddexp.reduce(members.sum(axis=2) + shares, axis=0)
     else:
         likely = np.logaddexp.reduce(members + shares[:, :, None], axis=0).sum(axis=1)
-    return likely + suits.sum(axis=1)
+    likely += suits.sum(axis=1)
+    return likely
 
 
 def log_by_seat(

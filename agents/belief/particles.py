@@ -110,7 +110,7 @@ class ParticlePosterior:
             ess[rows] = _ess(weight)
         return chances, ess
 
-    def draw(self, views: Views) -> tuple[State, I64]:
+    def draw(self, views: Views) -> tuple[State, F64]:
         """Worlds that come from the posterior, all alike: ``[B * worlds]`` complete tables, those
         of a view in a row, and the effective sample size ``[B]`` before they were resampled. Views
         have to be of hidden roles.
