@@ -444,6 +444,36 @@ def training_ablation() -> str:
     return _experiment("ablation")
 
 
+# --- particle posteriors, from the file that tools/make_particles.py leaves -----------------------
+
+
+@part
+def belief_particles() -> str:
+    """Errors of particle posteriors against the exact ones."""
+    data = json.loads((ROOT / "docs" / "belief" / "particles.json").read_text("utf-8"))
+    out = [
+        f"`{data['command']}`; population: {data['population']}; {data['seeds']} seeds.",
+        "",
+        f"| rules | moments | worlds | error, weights only | effective | ms "
+        f"| error, {data['steps']} steps | effective | ms |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for preset, found in data["presets"].items():
+        pairs = zip(found["weights"]["rows"], found["moved"]["rows"], strict=True)
+        for i, (plain, moved) in enumerate(pairs):
+            names = (preset, str(found["moments"])) if i == 0 else ("", "")
+            cells = [*names, str(plain["worlds"])]
+            for row in (plain, moved):
+                share, time = f"{row['share']:.0%}", f"{1000 * row['seconds']:.0f}"
+                cells += [f"{row['error']:.4f}", share, time]
+            out.append(f"| {' | '.join(cells)} |")
+        cells = [f"{found['grounded']:.4f}", "", "exact", f"{1000 * found['exact_seconds']:.0f}"]
+        slopes = f"slope {found['weights']['slope']:.2f}", f"slope {found['moved']['slope']:.2f}"
+        out.append(f"| | | | {slopes[0]} | | | {slopes[1]} | | |")
+        out.append(f"| | | | grounded: {cells[0]} | | | exact in {cells[3]} ms | | |")
+    return "\n".join(out)
+
+
 # --- putting them in -----------------------------------------------------------------------------
 
 
