@@ -54,22 +54,17 @@ def moments(preset: str, hands: int) -> list[Views]:
     rng, out, seed = np.random.default_rng(0), [], 0
     agent = NoisyAgent(TacticalAgent(), NOISE, seed=1)
     while len(out) < hands:
+        # Moment and seat are drawn before the hand: picked by what happened, they would tell.
+        when, place = int(rng.integers(40)), int(rng.integers(1, 5))
         log = Log(engine, engine.reset([seed]))
-        seed += 1
-        found: list[tuple[Any, int, list[str]]] = []
-        state = log.state
-        while not state.over[0]:
-            if state.emperor[0] >= 0 and state.public[0] == 0:
-                emperor, guard = int(state.emperor[0]), int(state.guard[0])
-                rebel = min({0, 1, 2, 3, 4} - {emperor, guard})
-                viewer = (emperor, rebel, -1)[len(out) % 3]
-                if engine.guard_chances(state, viewer).max() < 1:
-                    found.append((state.take([0]), viewer, list(log.history[0])))
-            views = Views(engine, state, state.actor)
-            log.step(agent.act_batch(views), np.array([0]))
-        if found:
-            table, viewer, history = found[int(rng.integers(len(found)))]
-            out.append(Views(engine, table, [viewer], histories=[history]))
+        state, seed = log.state, seed + 1
+        while not state.over[0] and state.moves[0] < when:
+            log.step(agent.act_batch(Views(engine, state, state.actor)), np.array([0]))
+        if state.over[0] or state.emperor[0] < 0 or state.public[0] == 1:
+            continue
+        viewer = (int(state.emperor[0]), int((state.emperor[0] + place) % 5), -1)[len(out) % 3]
+        if engine.guard_chances(state, viewer).max() < 1:
+            out.append(Views(engine, state, [viewer], histories=log.history))
     return out
 
 

@@ -1,5 +1,7 @@
 """The exact posterior of a known population, by trying all deals: the ground truth of mini-games.
 
+A guard who plays at random declares himself every other time, so silence speaks against a seat:
+
 >>> import numpy as np
 >>> from lupai.agents.belief.behaviour import Population, Uniform
 >>> from lupai.envs.baohuang.engine import Engine
@@ -8,11 +10,11 @@
 >>> engine = Engine("qingdao;grab=false;deck=R* 3s 3s 3s 3s 4s 5s 6s 7s 8s 9s Ts")
 >>> hands = ["3s 3s 3s", "R* 4s 5s", "3s 6s", "7s 8s", "9s Ts"]
 >>> log = Log(engine, engine.reset_hands(hands, 0))
->>> for move in ("cede", "call 3s", *["silent"] * 4, "play 3"):
+>>> for move in ("cede", "call 3s", "silent", "silent"):
 ...     log.step(np.array([engine.action_of(log.state, 0, move)]), np.array([0]))
 >>> views = Views(engine, log.state, [3], histories=log.history)
 >>> ExactPosterior(Population((Uniform(),))).predict(views).round(3)
-array([[0.   , 0.348, 0.304, 0.   , 0.348, 0.   ]])
+array([[0.  , 0.25, 0.25, 0.  , 0.5 , 0.  ]])
 """
 
 from __future__ import annotations
