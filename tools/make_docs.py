@@ -459,13 +459,13 @@ def belief_particles() -> str:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for preset, found in data["presets"].items():
-        pairs = zip(found["weights"]["rows"], found["moved"]["rows"], strict=True)
-        for i, (plain, moved) in enumerate(pairs):
+        for i, plain in enumerate(found["weights"]["rows"]):
             names = (preset, str(found["moments"])) if i == 0 else ("", "")
             cells = [*names, str(plain["worlds"])]
-            for row in (plain, moved):
+            for row in (plain, *found["moved"]["rows"][i : i + 1]):
                 share, time = f"{row['share']:.0%}", f"{1000 * row['seconds']:.0f}"
                 cells += [f"{row['error']:.4f}", share, time]
+            cells += ["–"] * (9 - len(cells))
             out.append(f"| {' | '.join(cells)} |")
         cells = [f"{found['grounded']:.4f}", "", "exact", f"{1000 * found['exact_seconds']:.0f}"]
         slopes = f"slope {found['weights']['slope']:.2f}", f"slope {found['moved']['slope']:.2f}"

@@ -95,7 +95,7 @@ def measure(preset: str, hands: int, sizes: list[int], seeds: int) -> dict[str, 
     }
     for name, steps in (("weights", 0), ("moved", MOVED)):
         rows = []
-        for worlds in sizes:
+        for worlds in sizes[: len(sizes) - bool(steps)]:  # the largest takes minutes to move
             errors, sample, start = [], [], process_time()
             for seed in range(seeds):
                 posterior = ParticlePosterior(players, worlds, steps, seed)
@@ -134,8 +134,9 @@ def draw(data: dict[str, Any], target: Path) -> None:
                 (COLOURS[1], "moved", f"{data['steps']} steps"),
             ):
                 rows = part[name]["rows"]
-                sizes = [row["worlds"] for row in rows]
-                axis.plot(sizes, [r["error"] for r in rows], "o-", color=colour, label=label)
+                worlds = [row["worlds"] for row in rows]
+                axis.plot(worlds, [r["error"] for r in rows], "o-", color=colour, label=label)
+            sizes = [row["worlds"] for row in part["weights"]["rows"]]
             first = part["weights"]["rows"][0]["error"]
             line = [first * (size / sizes[0]) ** -0.5 for size in sizes]
             axis.plot(sizes, line, ":", color="#555555", label="slope −1/2")

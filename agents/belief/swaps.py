@@ -1,9 +1,10 @@
 """Moves from world to world that keep what a view knows: the rejuvenation of particles.
 
-A step swaps two cards that the viewer does not see between two hands: any two, or the card that
-makes the guard with any other. It is proposed symmetrically among the ways to lay distinct unseen
-cards (a swap of the secret card is corrected for the sizes of the two hands), and taken or not by
-Metropolis and Hastings, so that ``deals * blind * (likelihood / blind) ** heat`` stays as it is.
+A step swaps cards that the viewer does not see between two hands: one, two, four or eight pairs of
+any cards, or the card that makes the guard with any other. It is proposed symmetrically among the
+ways to lay distinct unseen cards (a swap of the secret card is corrected for the sizes of the two
+hands), and taken or not by Metropolis and Hastings, so that ``deals * blind * (likelihood / blind)
+** heat`` stays as it is.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ I64 = npt.NDArray[np.int64]
 I8 = npt.NDArray[np.int8]
 
 _MARK: Final = NUM_KINDS  # place of B* among the unseen cards
-DRAWS: Final = 6  # random numbers of one proposal
+_MOST: Final = 8  # pairs that are swapped at once
+DRAWS: Final = 5 + 2 * _MOST  # random numbers of one proposal
 
 
 @dataclass
@@ -116,7 +118,7 @@ class Swaps:
         Args:
             now: B particles.
             heat: ``[N]`` exponent of the likelihood at each view.
-            draws: ``[B, 6]`` random numbers in [0, 1).
+            draws: ``[B, DRAWS]`` random numbers in [0, 1).
 
         Returns:
             ``[B] bool``: where it was taken.
@@ -141,7 +143,7 @@ class Swaps:
         then = self.weigh(worlds, of, seats[i], (now.members[:, i], now.suits[i]))
         with np.errstate(invalid="ignore"):  # from a world without a chance to another such
             gain = heat[of] * (then.weight - now.weight[i]) + then.base - now.base[i] + fair[i]
-        yes = np.flatnonzero(np.log1p(-draws[i, 5]) < gain)
+        yes = np.flatnonzero(np.log1p(-draws[i, 3]) < gain)
         now.put(i[yes], then.take(yes))
         taken[i[yes]] = True
         return taken
@@ -170,16 +172,22 @@ class Swaps:
         others[row, a] = False
         alone = ~others.any(axis=1)
         b = np.where(alone, a, _nth(others, draws[:, 2]))
-        one = np.where(special, secret, _nth(loose[row, a], draws[:, 3]))
-        other = _nth(loose[row, b], draws[:, 4])
         fair = np.where(special, np.log(room[row, b]) - np.log(room[row, a]), 0.0)
-        laid = loose.astype(np.int64)
-        for seat, kind, change in ((a, one, -1), (b, one, 1), (b, other, -1), (a, other, 1)):
-            laid[row, seat, kind] += change
+        pairs = np.where(special, 1, 1 << (draws[:, 4] * 4).astype(np.int64))
+        laid = loose.copy()
+        for number in range(_MOST):  # backwards the same pairs lead back
+            i = np.flatnonzero(pairs > number)
+            if not i.size:
+                break
+            give, take = draws[i, 5 + 2 * number], draws[i, 6 + 2 * number]
+            one = np.where(special[i], secret[i], _nth(laid[i, a[i]], give))
+            other = _nth(laid[i, b[i]], take)
+            for seat, kind, change in ((a, one, -1), (b, one, 1), (b, other, -1), (a, other, 1)):
+                laid[i, seat[i], kind] += np.int8(change)
         hands = self._proofs.known[now.of] + laid[:, :, :NUM_KINDS]
         hands[:, :, KIND_B] += laid[:, :, _MARK]
         marked = np.where(laid[:, :, _MARK].any(axis=1), laid[:, :, _MARK].argmax(axis=1), NOBODY)
-        return hands.astype(np.int8), marked, a, b, fair
+        return hands, marked, a, b, fair
 
 
 def _nth(counts: npt.NDArray[Any], draws: F64) -> I64:
