@@ -153,22 +153,30 @@ class ParticlePosterior:
         of = np.repeat(np.arange(len(views)), self.worlds)
         particles = swaps.weigh(_join(drawn), of)
         shape = (len(views), self.worlds)
-        heat = np.zeros(len(views))
         if not self.steps:
             return particles, particles.weight.reshape(shape)
+        weight, heat = np.zeros(shape), np.zeros(len(views))
+        going = np.arange(
+            len(views)
+        )  # each stops by itself, so that it does not matter beside whom
         for stage in range(MOST_STAGES):
-            lately = heat
-            heat = _next_heat(particles.weight.reshape(shape), lately)
+            now = particles.weight.reshape(shape)[going]
+            hotter = _next_heat(now, heat[going])
             if stage == MOST_STAGES - 1:
-                heat = np.ones(len(views))
-            weight = _heated(particles.weight.reshape(shape), heat - lately)
-            if (heat == 1).all():
+                hotter = np.ones(len(going))
+            weight[going] = _heated(now, hotter - heat[going])
+            heat[going] = hotter
+            going = going[hotter < 1]
+            if not going.size:
                 break
-            dice = np.stack([stream.random(1) for stream in streams])
-            particles = particles.take(_resample(_shares(weight), dice))
+            dice = np.stack([streams[i].random(1) for i in going])
+            chosen = _resample(_shares(weight[going]), dice)
+            rows = (going[:, None] * self.worlds + np.arange(self.worlds)).ravel()
+            some = particles.take(rows[chosen])
             for _ in range(self.steps):
-                draws = np.stack([stream.random((self.worlds, DRAWS)) for stream in streams])
-                swaps.step(particles, heat, draws.reshape(-1, DRAWS))
+                draws = np.stack([streams[i].random((self.worlds, DRAWS)) for i in going])
+                swaps.step(some, heat, draws.reshape(-1, DRAWS))
+            particles.put(rows, some)
         return particles, weight
 
 

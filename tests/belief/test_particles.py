@@ -14,6 +14,7 @@ from lupai.agents.belief.particles import ParticlePosterior
 from lupai.agents.belief.swaps import DRAWS, Swaps
 from lupai.agents.greedy import GreedyAgent
 from lupai.envs.baohuang.engine import Engine
+from lupai.envs.baohuang.state import State
 from lupai.envs.errors import LupaiError
 from lupai.envs.log import Log
 from lupai.envs.view import Views
@@ -101,21 +102,34 @@ def test_moved_worlds_agree_with_exact_where_weights_alone_do_badly(preset):
 
 @pytest.mark.parametrize("steps", [0, 2])
 def test_an_answer_depends_on_its_view_alone(steps):
+    """Also where others need more stages."""
     posterior = ParticlePosterior(SHARP, 64, steps)
     party, story = next(
         (party, story)
         for party, story in positions("qingdao", 3)
         if party.state.moves[0] > 10 and party.state.guard[0] >= 0
     )
-    seats = (2, -1, int(party.state.guard[0]), 0, 1)
-    together, sizes = posterior.predict_with_ess(views_of(party, story, *seats))
-    for row, seat in enumerate(seats):
-        alone, size = posterior.predict_with_ess(views_of(party, story, seat))
+    guard = int(party.state.guard[0])
+    state, engine = party.state.copy(), party.engine
+    log = Log(engine, engine.reset_hands([" ".join(cards) for cards in story.dealt], story.start))
+    for move in story.moves:
+        log.step(np.array([engine.read_move(log.state, 0, move[2:])[0]]), np.array([0]))
+        if log.state.emperor[0] >= 0:
+            break
+    both = State(2)
+    both.put([0], log.state)
+    both.put([1], state)
+    tables, seats = [1, 0, 1, 1, 0, 1, 1], [2, -1, -1, guard, 2, 0, 1]
+    histories = [[log.history[0], history(story)][table] for table in tables]
+    together, sizes = posterior.predict_with_ess(Views(engine, both, seats, tables, histories))
+    for row, (table, seat) in enumerate(zip(tables, seats, strict=True)):
+        views = Views(engine, both, [seat], [table], [histories[row]])
+        alone, size = posterior.predict_with_ess(views)
         assert alone[0].tobytes() == together[row].tobytes()
         assert size[0] == sizes[row]
     np.testing.assert_allclose(together.sum(axis=1), 1)
-    assert together[2, party.state.guard[0]] == 1  # who is guard knows it
-    assert sizes[2] == 64
+    assert together[3, guard] == 1  # who is guard knows it
+    assert sizes[3] == 64
 
 
 def answer(predictor, views):
