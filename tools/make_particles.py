@@ -123,7 +123,7 @@ def draw(data: dict[str, Any], target: Path) -> None:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    from lupai.train.arena.plots import COLOURS, SETTINGS, _svg
+    from lupai.train.arena.plots import COLOURS, SETTINGS, svg
 
     with rc_context(SETTINGS):
         figure = Figure(figsize=(10, 3.2), layout="constrained")
@@ -148,7 +148,7 @@ def draw(data: dict[str, Any], target: Path) -> None:
             axis.grid(color="#eeeeee")
         axes[0].set_ylabel("total variation to exact, RMS")
         axes[0].legend()
-        target.write_text(_svg(figure), "utf-8")
+        target.write_text(svg(figure), "utf-8")
 
 
 def main(argv: list[str] | None = None) -> int:

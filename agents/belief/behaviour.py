@@ -42,7 +42,7 @@ class Behaviour(Protocol):
         """
 
 
-class Uniform:
+class UniformPlay:
     """Every legal move equally likely, as ``random`` plays."""
 
     name = "random"
@@ -140,7 +140,7 @@ def behaviour_of(agent: Agent, epsilon: float = 0.05) -> Behaviour:
     if isinstance(agent, Behaviour):
         return agent
     if isinstance(agent, RandomAgent):
-        return Uniform()
+        return UniformPlay()
     if getattr(agent, "sample", False) and hasattr(agent, "policy"):
         from lupai.agents.belief.softmax import Softmax  # torch only where it is needed
 

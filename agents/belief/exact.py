@@ -3,7 +3,7 @@
 A guard who plays at random declares himself every other time, so silence speaks against a seat:
 
 >>> import numpy as np
->>> from lupai.agents.belief.behaviour import Population, Uniform
+>>> from lupai.agents.belief.behaviour import Population, UniformPlay
 >>> from lupai.envs.baohuang.engine import Engine
 >>> from lupai.envs.log import Log
 >>> from lupai.envs.view import Views
@@ -13,7 +13,7 @@ A guard who plays at random declares himself every other time, so silence speaks
 >>> for move in ("cede", "call 3s", "silent", "silent"):
 ...     log.step(np.array([engine.action_of(log.state, 0, move)]), np.array([0]))
 >>> views = Views(engine, log.state, [3], histories=log.history)
->>> ExactPosterior(Population((Uniform(),))).predict(views).round(3)
+>>> ExactPosterior(Population((UniformPlay(),))).predict(views).round(3)
 array([[0.  , 0.25, 0.25, 0.  , 0.5 , 0.  ]])
 """
 
@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.belief.behaviour import Population
-from lupai.agents.belief.likelihood import PublicLog, deals_of, log_deals, log_likelihood
+from lupai.agents.belief.likelihood import CardLog, deals_of, log_deals, log_likelihood
 from lupai.envs.baohuang import evidence, hidden
 from lupai.envs.baohuang.state import SEATS, State
 from lupai.envs.cards import KIND_B, NUM_KINDS
@@ -71,7 +71,7 @@ class ExactPosterior:
         if not open_.size:
             return chances
         some = pick(views, open_)
-        log = PublicLog.of(some)
+        log = CardLog.of(some)
         worlds, of = every_world(some, self.limit, open_)
         marks = views.engine.rules.needs_marked_b
         weight = log_deals(deals_of(worlds, marks))

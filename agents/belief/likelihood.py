@@ -55,8 +55,8 @@ LOG_FACTORIAL: Final = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, 256)
 
 
 @dataclass(frozen=True)
-class PublicLog:
-    """What was played at N tables, as everybody saw it.
+class CardLog:
+    """What was played at N tables, card by card, as everybody saw it.
 
     Attributes:
         length: ``[N] int64`` moves since the deal.
@@ -70,7 +70,7 @@ class PublicLog:
     cards: I8
 
     @classmethod
-    def of(cls, views: Views) -> PublicLog:
+    def of(cls, views: Views) -> CardLog:
         """The histories of views, read.
 
         Raises:
@@ -152,7 +152,7 @@ def log_blind(worlds: State, marks: bool) -> F64:
 
 
 def log_likelihood(
-    population: Population, views: Views, log: PublicLog, worlds: State, of: I64
+    population: Population, views: Views, log: CardLog, worlds: State, of: I64
 ) -> F64:
     """``[B]`` logarithm of the chance that the population plays the log from each world's deal; see
     :func:`log_by_seat`."""
@@ -174,7 +174,7 @@ def combine(population: Population, members: F64, suits: F64) -> F64:
 def log_by_seat(
     population: Population,
     views: Views,
-    log: PublicLog,
+    log: CardLog,
     worlds: State,
     of: I64,
     seats: npt.NDArray[np.bool_] | None = None,
@@ -217,7 +217,7 @@ def log_by_seat(
 def _replay(
     population: Population,
     views: Views,
-    log: PublicLog,
+    log: CardLog,
     worlds: State,
     of: I64,
     decides: npt.NDArray[np.bool_],

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from lupai.agents.belief.behaviour import Population
 from lupai.agents.belief.exact import pick, settled
-from lupai.agents.belief.likelihood import TABLES, PublicLog
+from lupai.agents.belief.likelihood import TABLES, CardLog
 from lupai.agents.belief.swaps import DRAWS, Particles, Swaps
 from lupai.envs.baohuang.state import SEATS, State
 from lupai.envs.errors import LupaiError
@@ -142,7 +142,7 @@ class ParticlePosterior:
 
     def _sample(self, views: Views) -> tuple[Particles, F64]:
         """Particles ``[N * worlds]`` of N views of hidden roles, and their log weights."""
-        log = PublicLog.of(views)
+        log = CardLog.of(views)
         streams = self._streams(views)
         swaps = Swaps(self.population, views, log)
         engine: Any = views.engine

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from lupai.agents.belief.behaviour import Population
 from lupai.agents.belief.likelihood import (
     LOG_FACTORIAL,
-    PublicLog,
+    CardLog,
     combine,
     deals_of,
     log_blind,
@@ -82,7 +82,7 @@ class Swaps:
         log: their public log.
     """
 
-    def __init__(self, population: Population, views: Views, log: PublicLog) -> None:
+    def __init__(self, population: Population, views: Views, log: CardLog) -> None:
         self._population, self._views, self._log = population, views, log
         self._rules: Any = views.engine.rules
         self._proofs = evidence.gather(views.state, views.seats, self._rules)

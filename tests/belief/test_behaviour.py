@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from lupai.agents.belief.behaviour import Behaviour, NoisyAgent, Population, Uniform, behaviour_of
+from lupai.agents.belief.behaviour import (
+    Behaviour,
+    NoisyAgent,
+    Population,
+    UniformPlay,
+    behaviour_of,
+)
 from lupai.agents.example_agent import LoyalAgent
 from lupai.agents.greedy import GreedyAgent
 from lupai.agents.random_agent import RandomAgent
@@ -32,7 +38,7 @@ def all_chances(behaviour, views):
 
 
 @pytest.mark.parametrize(
-    "behaviour", [Uniform(), NoisyAgent(GreedyAgent(), 0.3), NoisyAgent(TacticalAgent(), 0.0)]
+    "behaviour", [UniformPlay(), NoisyAgent(GreedyAgent(), 0.3), NoisyAgent(TacticalAgent(), 0.0)]
 )
 def test_chances_of_the_legal_moves_are_one_together(behaviour):
     assert isinstance(behaviour, Behaviour)
@@ -83,7 +89,7 @@ def test_a_noisy_agent_draws_by_its_seed_and_lane():
 
 
 def test_agents_have_behaviours():
-    assert isinstance(behaviour_of(RandomAgent()), Uniform)
+    assert isinstance(behaviour_of(RandomAgent()), UniformPlay)
     noisy = behaviour_of(TacticalAgent(), 0.2)
     assert (noisy.name, noisy.epsilon) == ("tactical~0.2", 0.2)
     assert behaviour_of(noisy) is noisy
@@ -97,13 +103,13 @@ def test_populations_that_cannot_be_are_refused():
     with pytest.raises(LupaiError, match="nobody in it"):
         Population(())
     with pytest.raises(LupaiError, match=r"weights \[1.0\] for 2 behaviours; give one positive"):
-        Population((Uniform(), Uniform()), (1.0,))
+        Population((UniformPlay(), UniformPlay()), (1.0,))
     with pytest.raises(LupaiError, match="give one positive number"):
-        Population((Uniform(),), (0.0,))
+        Population((UniformPlay(),), (0.0,))
     with pytest.raises(LupaiError, match="per 'table'; allowed: seat or hand"):
-        Population((Uniform(),), per="table")
+        Population((UniformPlay(),), per="table")
     with pytest.raises(LupaiError, match="suits 'any'; allowed: blind or order"):
-        Population((Uniform(),), suits="any")
+        Population((UniformPlay(),), suits="any")
     with pytest.raises(LupaiError, match=r"epsilon 1.5 is no chance; allowed: from 0 to 1"):
         NoisyAgent(GreedyAgent(), 1.5)
 

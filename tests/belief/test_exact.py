@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from lupai.agents.belief.behaviour import NoisyAgent, Population, Uniform
+from lupai.agents.belief.behaviour import NoisyAgent, Population, UniformPlay
 from lupai.agents.belief.exact import ExactPosterior, count_ways, lay
 from lupai.agents.greedy import GreedyAgent
 from lupai.envs.actions import SET
@@ -80,7 +80,7 @@ def test_exact_is_grounded_where_cards_are_played_as_if_drawn_blindly(preset):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_exact_is_brute_force_for_random_play(preset):
-    worst, away = compare(preset, 4, 100, [uniform], [1.0], (Uniform(),))
+    worst, away = compare(preset, 4, 100, [uniform], [1.0], (UniformPlay(),))
     assert worst < 1e-12
     assert away > 0.01  # how many moves somebody had tells something
 
@@ -90,7 +90,7 @@ def test_exact_is_brute_force_for_random_play(preset):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_exact_is_brute_force_for_a_mixture(preset, per, suits):
     worst, away = compare(
-        preset, 2, 200, [uniform, noisy_greedy], [0.3, 0.7], (Uniform(), GREEDY), per, suits
+        preset, 2, 200, [uniform, noisy_greedy], [0.3, 0.7], (UniformPlay(), GREEDY), per, suits
     )
     assert worst < 1e-12
     assert away > 0.01
@@ -102,7 +102,14 @@ def test_exact_is_brute_force_for_a_mixture(preset, per, suits):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_exact_is_brute_force_for_a_mixture_many_times(preset, per, suits):
     worst, _ = compare(
-        preset, 100, 10_000, [uniform, noisy_greedy], [0.3, 0.7], (Uniform(), GREEDY), per, suits
+        preset,
+        100,
+        10_000,
+        [uniform, noisy_greedy],
+        [0.3, 0.7],
+        (UniformPlay(), GREEDY),
+        per,
+        suits,
     )
     assert worst < 1e-12
 
@@ -129,11 +136,11 @@ def test_too_many_deals_are_refused_in_one_line():
     with pytest.raises(
         LupaiError, match=r"view 0: 1e\d+ ways or more to lay .* ParticlePosterior$"
     ):
-        ExactPosterior(Population((Uniform(),))).predict(full_deck_views())
+        ExactPosterior(Population((UniformPlay(),))).predict(full_deck_views())
 
 
 def test_what_is_missing_is_named():
-    exact = ExactPosterior(Population((Uniform(),)))
+    exact = ExactPosterior(Population((UniformPlay(),)))
     with pytest.raises(LupaiError, match="views without histories"):
         exact.predict(full_deck_views(histories=None))
     with pytest.raises(LupaiError, match="view 0: a history of 1 moves at a table after 7"):

@@ -9,7 +9,7 @@ import pytest
 
 from lupai.agents.belief.behaviour import NoisyAgent, Population
 from lupai.agents.belief.exact import ExactPosterior, every_world
-from lupai.agents.belief.likelihood import PublicLog
+from lupai.agents.belief.likelihood import CardLog
 from lupai.agents.belief.particles import ParticlePosterior
 from lupai.agents.belief.swaps import DRAWS, Swaps
 from lupai.agents.greedy import GreedyAgent
@@ -62,7 +62,7 @@ def test_steps_leave_the_posterior_as_it_is(preset, heat):
     for number, question in enumerate(questions(preset, 3)):
         rng = np.random.default_rng(number)
         views = question.views
-        swaps = Swaps(MIXED, views, PublicLog.of(views))
+        swaps = Swaps(MIXED, views, CardLog.of(views))
         worlds, of = every_world(views, 2000, np.zeros(1, np.int64))
         every = swaps.weigh(worlds, of)
         loose = swaps._loose(worlds, of).astype(int)
