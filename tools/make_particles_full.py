@@ -31,9 +31,9 @@ FILE = make_docs.ROOT / "docs" / "belief" / "particles-full.json"
 PAGE = make_docs.ROOT / "docs" / "belief-particles.md"
 PRESETS = ("qingdao", "shiwei", "weihai")
 NOISE = 0.1
-MOST_MOVES = 60  # the latest moment; later ones take longer
+MOST_MOVES = 40  # the latest moment; later ones take longer
 FLOOR = 1e-3  # least chance that is scored: finite samples may give none
-SETTINGS = {"weights": (1024, 0), "moved": (256, 6)}  # worlds, steps
+SETTINGS = {"weights": (1024, 0), "moved": (256, 4)}  # worlds, steps
 
 
 def moments(preset: str, count: int) -> list[tuple[Views, int]]:

@@ -71,7 +71,7 @@ class ExactPosterior:
         if not open_.size:
             return chances
         some = pick(views, open_)
-        log = CardLog.of(some)
+        log = CardLog.of(some, open_)
         worlds, of = every_world(some, self.limit, open_)
         marks = views.engine.rules.needs_marked_b
         weight = log_deals(deals_of(worlds, marks))

@@ -62,21 +62,27 @@ class CardLog:
         length: ``[N] int64`` moves since the deal.
         seats, actions: ``[N, T] int64`` who, and which action; a secret call is a call.
         cards: ``[N, T, 54] int8`` the very cards that were laid down.
+        numbers: ``[N] int64`` by which errors name the views.
     """
 
     length: I64
     seats: I64
     actions: I64
     cards: I8
+    numbers: I64
 
     @classmethod
-    def of(cls, views: Views) -> CardLog:
+    def of(cls, views: Views, numbers: I64 | None = None) -> CardLog:
         """The histories of views, read.
 
+        Args:
+            numbers: as above; 0 … N - 1 when None.
+
         Raises:
-            LupaiError: no history, or not of all moves since the deal; names the view.
-            NotationError, IllegalMoveError: a move that cannot be read.
+            LupaiError: no history, not of all moves since the deal, or a move that cannot be read;
+                names the view.
         """
+        numbers = np.arange(len(views)) if numbers is None else numbers
         state, histories = views.state, views.histories
         if histories is None:
             raise LupaiError(
@@ -87,7 +93,7 @@ class CardLog:
         wrong = np.flatnonzero(length != state.moves)
         if wrong.size:
             raise LupaiError(
-                f"view {wrong[0]}: a history of {length[wrong[0]]} moves at a table after "
+                f"view {numbers[wrong[0]]}: a history of {length[wrong[0]]} moves at a table after "
                 f"{state.moves[wrong[0]]}; give all of them since the deal"
             )
         shape = (len(views), int(length.max(initial=0)))
@@ -99,11 +105,16 @@ class CardLog:
             for j, move in enumerate(history):
                 seat, _, text = move.partition(" ")
                 read = known.get((text, kinds[i]))
-                if read is None:
-                    read = known[text, kinds[i]] = views.engine.read_move(state, i, text)
-                seats[i, j] = int(seat)
+                try:
+                    if read is None:
+                        read = known[text, kinds[i]] = views.engine.read_move(state, i, text)
+                    seats[i, j] = int(seat)
+                except ValueError as error:  # NotationError and IllegalMoveError are such
+                    raise LupaiError(
+                        f"view {numbers[i]}: move {j + 1} of its history, {move!r}: {error}"
+                    ) from None
                 actions[i, j], cards[i, j] = read
-        return cls(length, seats, actions, cards)
+        return cls(length, seats, actions, cards, numbers)
 
 
 def deals_of(worlds: State, marks: bool) -> I8:
@@ -244,8 +255,8 @@ def _replay(
         if not good.all():
             i = int(np.flatnonzero(~good)[0])
             raise LupaiError(
-                f"view {of[t[i]]}: move {move + 1} of its history cannot be made in a world that "
-                "agrees with its table; give the history of this very table"
+                f"view {log.numbers[of[t[i]]]}: move {move + 1} of its history cannot be made in a "
+                "world that agrees with its table; give the history of this very table"
             )
         at = np.flatnonzero(decides[t, actor] & (legal.counts() > 1))
         if at.size:
@@ -259,8 +270,8 @@ def _replay(
     wrong = np.flatnonzero((state.hands != worlds.hands).any(axis=(1, 2)))
     if wrong.size:
         raise LupaiError(
-            f"view {of[wrong[0]]}: its history does not lead to its table; give the history of "
-            "this very table"
+            f"view {log.numbers[of[wrong[0]]]}: its history does not lead to its table; give the "
+            "history of this very table"
         )
     return members, suits
 

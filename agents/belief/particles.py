@@ -102,7 +102,7 @@ class ParticlePosterior:
         at_once = max(1, TABLES // self.worlds)
         for start in range(0, len(open_), at_once):
             rows = open_[start : start + at_once]
-            particles, weight = self._sample(pick(views, rows))
+            particles, weight = self._sample(pick(views, rows), rows)
             share = _shares(weight)
             guard = particles.worlds.guard.reshape(weight.shape)
             for i, row in enumerate(rows):
@@ -124,7 +124,7 @@ class ParticlePosterior:
             raise LupaiError(
                 f"view {known}: its seat knows who is guard; determinize draws its worlds"
             )
-        particles, weight = self._sample(views)
+        particles, weight = self._sample(views, open_)
         chosen = _resample(_shares(weight), np.stack([g.random(1) for g in self._streams(views)]))
         return particles.worlds.take(chosen), _ess(weight)
 
@@ -140,9 +140,10 @@ class ParticlePosterior:
             out.append(np.random.default_rng([self.seed, *words]))
         return out
 
-    def _sample(self, views: Views) -> tuple[Particles, F64]:
-        """Particles ``[N * worlds]`` of N views of hidden roles, and their log weights."""
-        log = CardLog.of(views)
+    def _sample(self, views: Views, numbers: I64) -> tuple[Particles, F64]:
+        """Particles ``[N * worlds]`` of N views of hidden roles, and their log weights; errors name
+        the views by ``numbers [N]``."""
+        log = CardLog.of(views, numbers)
         streams = self._streams(views)
         swaps = Swaps(self.population, views, log)
         engine: Any = views.engine

@@ -8,6 +8,7 @@ import pytest
 
 from lupai.agents.belief.behaviour import NoisyAgent, Population, UniformPlay
 from lupai.agents.belief.exact import ExactPosterior, count_ways, lay
+from lupai.agents.belief.particles import ParticlePosterior
 from lupai.agents.greedy import GreedyAgent
 from lupai.envs.actions import SET
 from lupai.envs.baohuang.engine import Engine
@@ -145,6 +146,19 @@ def test_what_is_missing_is_named():
         exact.predict(full_deck_views(histories=None))
     with pytest.raises(LupaiError, match="view 0: a history of 1 moves at a table after 7"):
         exact.predict(full_deck_views(histories=[["0 decline"]]))
+    party, story = next(positions("qingdao", 3))
+    history = views_of(party, story, -1).histories[0]
+    guard = int(party.state.guard[0])
+    for wrong, why in (
+        (["x " + history[0].partition(" ")[2], *history[1:]], "move 1 of its history, 'x "),
+        ([*history[:-1], "0 play 9x"], f"move {len(history)} of its history, '0 play 9x': card 1"),
+        (["0 pass", *history[1:]], "move 1 of its history cannot be made in a world that agrees"),
+    ):
+        views = Views(party.engine, party.state, [guard, -1], [0, 0], [history, wrong])
+        with pytest.raises(LupaiError, match=f"view 1: {why}"):  # by its place in the call
+            exact.predict(views)
+        with pytest.raises(LupaiError, match=f"view 1: {why}"):
+            ParticlePosterior(Population((UniformPlay(),)), 8).predict(views)
     engine = Engine("qingdao")
     with pytest.raises(LupaiError, match="view 0: no emperor yet"):
         exact.predict(Views(engine, engine.reset([1]), [0], histories=[[]]))
