@@ -24,6 +24,7 @@ from tests.oracle.random_play import record_move
 
 Member = Callable[[Hand, Engine, State, str], float]
 LIMIT = 60  # ways to be tried
+SHOWS = {"*", "X", "grab", "solo", "declare", "oppose", "abandon", "open"}
 
 
 def uniform(hand: Hand, engine: Engine, state: State, move: str) -> float:
@@ -123,8 +124,12 @@ def history(story: Story) -> list[str]:
     return [move.removesuffix(" secret") for move in story.moves]
 
 
-def positions(preset: str, first_seed: int) -> Iterator[tuple[Party, Story]]:
-    """Random mini-deals, at moments when the guard is not public; the same objects, moved on."""
+def positions(preset: str, first_seed: int, sets: int = 0) -> Iterator[tuple[Party, Story]]:
+    """Random mini-deals, at moments when the guard is not public; the same objects, moved on.
+
+    Args:
+        sets: laid down before, at least; nobody shows himself then.
+    """
     seed = first_seed
     while True:
         rng = random.Random(seed)
@@ -132,11 +137,17 @@ def positions(preset: str, first_seed: int) -> Iterator[tuple[Party, Story]]:
         rules = {**family.rules, "deck": few_kinds(rng, family)}
         dealt, start = deal_of(rng, rules)
         party, story = Party(rules, [(dealt, start)]), Story(rules, dealt, start)
-        hand, seed = party.hands[0], seed + 1
+        hand, seed, laid = party.hands[0], seed + 1, 0
         while hand.seat is not None:
-            if party.state.emperor[0] >= 0 and party.state.public[0] == 0 and rng.random() < 0.4:
+            hidden = party.state.emperor[0] >= 0 and party.state.public[0] == 0
+            if hidden and laid >= sets and rng.random() < 0.4:
                 yield party, story
-            move = some_move(hand.legal(), family.words, rng)
+            legal = hand.legal()
+            if sets:
+                shy = [move for move in legal if not SHOWS & {*move, *move.split(" ")}]
+                legal = shy or legal
+            move = some_move(legal, family.words, rng)
+            laid += move.startswith("play ") and move[-1] not in "BR"
             text = record_move(hand, move)
             party.step([0], [move])
             story.tell(text)

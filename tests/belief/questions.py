@@ -31,18 +31,19 @@ class Question:
 
 @cache
 def questions(preset: str, count: int, population: Population = MIXED) -> list[Question]:
-    """So many, each of another deal, where how people play tells something."""
-    exact = ExactPosterior(population, limit=2000)
+    """So many, each of another deal, after some sets were played, where how people play tells
+    something."""
+    exact = ExactPosterior(population, limit=4000)
     out: list[Question] = []
     deck = None
-    for party, story in positions(preset, 500):
+    for party, story in positions(preset, 500, 3):
         if deck == party.rules["deck"]:
             continue
         rebels = set(range(5)) - {int(party.state.emperor[0]), int(party.state.guard[0])}
         viewer = (int(party.state.emperor[0]), min(rebels), -1)[len(out) % 3]
         views = views_of(party, story, viewer)
         grounded = party.engine.guard_chances(party.state, viewer)[0]
-        if grounded.max() == 1 or party.state.moves[0] < 8:
+        if grounded.max() == 1:
             continue
         try:
             chances = exact.predict(views)[0]

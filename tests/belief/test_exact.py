@@ -41,11 +41,13 @@ class Blind:
         return out
 
 
-def compare(preset, count, first_seed, members, shares, behaviours, per="seat", suits="blind"):
+def compare(
+    preset, count, first_seed, members, shares, behaviours, per="seat", suits="blind", sets=0
+):
     """The most by which exact and brute force differ over so many questions."""
     exact = ExactPosterior(Population(behaviours, tuple(shares), per, suits))
     worst, asked, away = 0.0, 0, 0.0
-    for party, story in positions(preset, first_seed):
+    for party, story in positions(preset, first_seed, sets):
         rebels = set(range(5)) - {int(party.state.emperor[0]), int(party.state.guard[0])}
         for viewer in (int(party.state.emperor[0]), min(rebels), -1):
             told = posterior(story, viewer, members, shares, per, suits)
@@ -62,11 +64,12 @@ def compare(preset, count, first_seed, members, shares, behaviours, per="seat", 
     raise AssertionError("no position")
 
 
+@pytest.mark.parametrize("sets", [0, 3])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_exact_is_grounded_where_cards_are_played_as_if_drawn_blindly(preset):
+def test_exact_is_grounded_where_cards_are_played_as_if_drawn_blindly(preset, sets):
     exact = ExactPosterior(Population((Blind(),)), limit=500)
     asked = 0
-    for party, story in islice(positions(preset, 0), 12):
+    for party, story in islice(positions(preset, 0, sets), 12):
         for viewer in range(-1, 5):
             try:
                 chances = exact.predict(views_of(party, story, viewer))
@@ -79,9 +82,12 @@ def test_exact_is_grounded_where_cards_are_played_as_if_drawn_blindly(preset):
     assert asked >= 10
 
 
+@pytest.mark.parametrize("suits", ["blind", "order"])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_exact_is_brute_force_for_random_play(preset):
-    worst, away = compare(preset, 4, 100, [uniform], [1.0], (UniformPlay(),))
+def test_exact_is_brute_force_for_random_play(preset, suits):
+    worst, away = compare(
+        preset, 10, 300, [uniform], [1.0], (UniformPlay(),), suits=suits, sets=3
+    )  # fmt: skip
     assert worst < 1e-12
     assert away > 0.01  # how many moves somebody had tells something
 
