@@ -8,13 +8,12 @@ import numpy as np
 from lupai.agents.belief.behaviour import NoisyAgent, Population, UniformPlay
 from lupai.agents.belief.exact import ExactPosterior
 from lupai.agents.greedy import GreedyAgent
-from lupai.agents.tactical import TacticalAgent
 from lupai.envs.errors import LupaiError
 from lupai.envs.view import Views
 from tests.belief.brute import positions, views_of
 
 PRESETS = ("qingdao", "shiwei", "weihai")
-MIXED = Population((UniformPlay(), NoisyAgent(TacticalAgent(), 0.1)), (0.3, 0.7))
+MIXED = Population((UniformPlay(), NoisyAgent(GreedyAgent(), 0.1)), (0.3, 0.7))
 
 # nearly deterministic players and suits in order: few drawn worlds have any weight
 SHARP = Population((NoisyAgent(GreedyAgent(), 0.02),), suits="order")
