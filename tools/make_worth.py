@@ -11,6 +11,7 @@ import argparse
 import json
 import sys
 from dataclasses import asdict
+from typing import Any
 
 import make_docs
 
@@ -34,11 +35,16 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--deals", type=int, default=1000, help="of each pack (default 1000)")
     options = parser.parse_args(argv)
     if not options.page:
-        presets = {}
-        for preset in PRESETS:
+        data: dict[str, Any] = {
+            "command": f"python tools/make_worth.py --deals {options.deals}",
+            "pack": "dev",
+            "deals": options.deals,
+            "presets": {},
+        }
+        for preset in PRESETS:  # what was measured is kept if somebody stops the rest
             engine = Engine(preset)
             start = hidden_hands(engine, load_pack("dev", preset), options.deals)
-            presets[preset] = {
+            data["presets"][preset] = {
                 "hands": len(start),
                 "interventions": [asdict(row) for row in interventions(engine, start)],
                 "price": {
@@ -46,14 +52,8 @@ def main(argv: list[str] | None = None) -> int:
                     for name, belief in PLAYERS.items()
                 },
             }
-            print(preset, json.dumps(presets[preset]), flush=True)
-        data = {
-            "command": f"python tools/make_worth.py --deals {options.deals}",
-            "pack": "dev",
-            "deals": options.deals,
-            "presets": presets,
-        }
-        FILE.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
+            FILE.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
+            print(preset, "done", flush=True)
     PAGE.write_text(make_docs.fill(PAGE.read_text("utf-8"), consoles=False), "utf-8")
     print(f"wrote {FILE.relative_to(make_docs.ROOT)} and {PAGE.relative_to(make_docs.ROOT)}")
     return 0
