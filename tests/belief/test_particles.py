@@ -169,7 +169,7 @@ def test_hidden_cards_and_roles_move_no_byte(preset):
 SCRIPT = """
 from lupai.agents.belief.particles import ParticlePosterior
 from tests.belief.questions import SHARP, questions
-for question in questions("weihai", 2, SHARP):
+for question in questions("qingdao", 2, SHARP):
     for steps in (0, 2):
         print(ParticlePosterior(SHARP, 64, steps, seed=5).predict(question.views).tobytes().hex())
 """
@@ -178,7 +178,7 @@ for question in questions("weihai", 2, SHARP):
 def test_another_process_answers_the_same():
     mine = [
         ParticlePosterior(SHARP, 64, steps, seed=5).predict(question.views).tobytes().hex()
-        for question in questions("weihai", 2, SHARP)
+        for question in questions("qingdao", 2, SHARP)
         for steps in (0, 2)
     ]
     told = subprocess.run(
