@@ -444,6 +444,113 @@ def training_ablation() -> str:
     return _experiment("ablation")
 
 
+# --- particle posteriors, from the file that tools/make_particles.py leaves -----------------------
+
+
+@part
+def belief_particles() -> str:
+    """Errors of particle posteriors against the exact ones."""
+    data = json.loads((ROOT / "docs" / "belief" / "particles.json").read_text("utf-8"))
+    out = [
+        f"`{data['command']}`; population: {data['population']}; {data['seeds']} seeds.",
+        "",
+        f"| rules | moments | worlds | error, weights only | effective | ms "
+        f"| error, {data['steps']} steps | effective | ms |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for preset, found in data["presets"].items():
+        for i, plain in enumerate(found["weights"]["rows"]):
+            names = (preset, str(found["moments"])) if i == 0 else ("", "")
+            cells = [*names, str(plain["worlds"])]
+            for row in (plain, *found["moved"]["rows"][i : i + 1]):
+                share, time = f"{row['share']:.0%}", f"{1000 * row['seconds']:.0f}"
+                cells += [f"{row['error']:.4f}", share, time]
+            cells += ["–"] * (9 - len(cells))
+            out.append(f"| {' | '.join(cells)} |")
+        cells = [f"{found['grounded']:.4f}", "", "exact", f"{1000 * found['exact_seconds']:.0f}"]
+        slopes = f"slope {found['weights']['slope']:.2f}", f"slope {found['moved']['slope']:.2f}"
+        out.append(f"| | | | {slopes[0]} | | | {slopes[1]} | | |")
+        out.append(f"| | | | grounded: {cells[0]} | | | exact in {cells[3]} ms | | |")
+    return "\n".join(out)
+
+
+@part
+def belief_particles_full() -> str:
+    """What particle posteriors gain over grounded with full decks."""
+    data = _belief("particles-full")
+    if data is None:
+        return "Not measured yet: `python tools/make_particles_full.py`."
+    out = [
+        f"`{data['command']}`",
+        "",
+        "| rules | moments | moves | grounded, nats | worlds | steps | gain, nats | 95 % "
+        "| effective | seeds apart | s |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for preset, found in data["presets"].items():
+        names = [preset, str(found["moments"]), f"{found['moves']:.0f}", f"{found['grounded']:.3f}"]
+        for row in (found["weights"], found["moved"]):
+            interval = f"{row['low']:+.3f} … {row['high']:+.3f}"
+            cells = [*names, str(row["worlds"]), str(row["steps"]), f"{row['gain']:+.3f}", interval]
+            cells += [f"{row['effective']:.1f}", f"{row['apart']:.3f}", f"{row['seconds']:.2f}"]
+            out.append(f"| {' | '.join(cells)} |")
+            names = [""] * 4
+    return "\n".join(out)
+
+
+@part
+def belief_worth() -> str:
+    """What it changes if players are told who is guard."""
+    data = _belief("worth")
+    if data is None:
+        return "Not measured yet: `python tools/make_worth.py`."
+    out = [
+        f"`{data['command']}`",
+        "",
+        "| rules | hands | who | before | truth | grounded | flat | wrong |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for preset, found in data["presets"].items():
+        names = [preset, str(found["hands"])]
+        rows = found["interventions"]
+        for who in dict.fromkeys(row["who"] for row in rows):
+            mine = [row for row in rows if row["who"] == who]
+            cells = [*names, who, f"{mine[0]['before']:+.2f}", *map(_difference, mine)]
+            out.append(f"| {' | '.join(cells)} |")
+            names = ["", ""]
+    return "\n".join(out)
+
+
+@part
+def belief_price() -> str:
+    """What it changes if the guard is public."""
+    data = _belief("worth")
+    if data is None:
+        return "Not measured yet: `python tools/make_worth.py`."
+    out = [
+        "| rules | players | whose score | hidden | public | public less hidden | hands |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for preset, found in data["presets"].items():
+        for player, rows in found["price"].items():
+            names = [preset, player]
+            for row in rows:
+                who = {"rebels": "a rebel", "camp": "emperor and guard"}.get(row["who"], row["who"])
+                cells = [*names, who, f"{row['before']:+.2f}", f"{row['after']:+.2f}"]
+                out.append(f"| {' | '.join([*cells, _difference(row), str(row['hands'])])} |")
+                names = ["", ""]
+    return "\n".join(out)
+
+
+def _belief(name: str) -> Any:
+    file = ROOT / "docs" / "belief" / f"{name}.json"
+    return json.loads(file.read_text("utf-8")) if file.is_file() else None
+
+
+def _difference(row: dict[str, Any]) -> str:
+    return f"{row['mean']:+.2f} ({row['low']:+.2f} … {row['high']:+.2f})"
+
+
 # --- putting them in -----------------------------------------------------------------------------
 
 

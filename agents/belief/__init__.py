@@ -1,0 +1,1 @@
+"""Who is the guard: posteriors and predictors of the hidden partner."""

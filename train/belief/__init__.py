@@ -1,0 +1,1 @@
+"""Experiments with beliefs about who is guard."""
