@@ -26,18 +26,19 @@ from lupai.envs.actions import VERB_ID
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import PHASE_PLAY
 
-__all__ = ["FEATURES", "SURE", "Advice", "Adviser", "advice_hash", "best_places"]
+__all__ = ["FEATURES", "SURE", "Advice", "Adviser", "advice_hash", "best_priced"]
 
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 
 OF_PRICE: Final = 4
+BEHIND: Final = 0  # column of the difference to the best price
 FEATURES: Final = OF_PRICE + len(TERMS)
 SURE: Final = FIXED["runs_out"] / 2  # price from which a move needs no second thought
 _WAYS_TO_PASS: Final = [VERB_ID[verb] for verb in ("pass", "yield", "claim")]
 
 
-def best_places(ids: I32, prices: F64, offsets: I64, count: int) -> I64:
+def best_priced(ids: I32, prices: F64, offsets: I64, count: int) -> I64:
     """``[N, count] int64`` places in ``ids`` of each row's best-priced moves, the best first, the
     first of equals; of the ways to pass one only. -1 behind the last.
 
@@ -90,14 +91,14 @@ class Adviser:
         """Advice at masked tables ``state [N]``, with the legal moves of ``seats`` (ragged)."""
         terms = np.zeros((len(ids), len(TERMS)), np.float32)
         prices = self._tactical.prices(rules, state, seats, ids, offsets, terms)
-        places = best_places(ids, prices, offsets, self.count)
+        places = best_priced(ids, prices, offsets, self.count)
         there = places >= 0
         price = prices[places]
         sure = (price[:, 0] >= SURE) & (np.asarray(state.phase) == PHASE_PLAY)
         there[sure, 1:] = False
         features = np.zeros((*places.shape, FEATURES), np.float16)
         behind = price - price[:, :1]
-        features[..., 0] = np.maximum(behind, -4)
+        features[..., BEHIND] = np.maximum(behind, -4)
         features[:, 0, 1] = 1
         features[..., 2] = np.maximum(behind * 4, -2)
         features[..., 3] = price.clip(-4, 4) / 2

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from lupai.agents.advice import FEATURES
+from lupai.agents.advice import BEHIND, FEATURES
 from lupai.agents.card import NetworkConfig
 from lupai.agents.history import history_encoder
 from lupai.envs.actions import ACTIONS, CALL, SET
@@ -342,7 +342,7 @@ class MoveScorer(nn.Module):
             self.gate = nn.Linear(config.hidden[-1], config.move_hidden, bias=False)
             self.direct = nn.Linear(FEATURES, 1, bias=False)
             nn.init.zeros_(self.direct.weight)
-            nn.init.constant_(self.direct.weight[:, 0], 0.1)  # by how much below the best price
+            nn.init.constant_(self.direct.weight[:, BEHIND], 0.1)
 
     def which(self, observation: Tensor) -> Tensor:
         """``[N] int64`` zeros: the number of the policy that decides each row; here is one."""

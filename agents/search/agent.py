@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.advice import SURE, best_places
+from lupai.agents.advice import SURE, best_priced
 from lupai.agents.base import I32
 from lupai.agents.search import flat, tree
 from lupai.agents.search.imagine import Decision
@@ -79,7 +79,7 @@ class SearchAgent:
         out = np.zeros(len(seats), np.int32)
         open_: list[tuple[int, Decision]] = []
         prices = self.tactical.prices(engine.rules, state, seats, ids, offsets)
-        places = best_places(ids, prices, offsets, self.options.candidates)
+        places = best_priced(ids, prices, offsets, self.options.candidates)
         best, worth_of = np.where(places < 0, -1, ids[places]), prices[places]
         for i in range(len(seats)):
             count = int(np.count_nonzero(best[i] >= 0))

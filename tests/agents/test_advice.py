@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lupai.agents.advice import FEATURES, OF_PRICE, SURE, Adviser, advice_hash, best_places
+from lupai.agents.advice import FEATURES, OF_PRICE, SURE, Adviser, advice_hash, best_priced
 from lupai.agents.tactical.agent import TacticalAgent
 from lupai.agents.tactical.weights import TERMS, WEIGHTS
 from lupai.envs.actions import VERB_ID
@@ -93,15 +93,15 @@ def test_candidates_are_the_best_priced_moves_with_their_own_numbers(rules):
     assert seen["sure"] > 0
 
 
-def test_best_places_of_hand_made_rows():
+def test_best_priced_of_hand_made_rows():
     pass_, claim = VERB_ID["pass"], VERB_ID["claim"]
     ids = np.array([900, pass_, claim, 901, 902, pass_, 903], np.int32)
     prices = np.array([1.0, 3.0, 2.0, 3.0, 5.0, 5.0, 1.0])
     offsets = np.array([0, 4, 7])
-    assert best_places(ids, prices, offsets, 3).tolist() == [[1, 3, 0], [4, 5, 6]]
-    assert best_places(ids, prices, offsets, 4).tolist() == [[1, 3, 0, -1], [4, 5, 6, -1]]
-    assert best_places(ids, prices, offsets, 1).tolist() == [[1], [4]]
-    assert best_places(ids[:0], prices[:0], np.zeros(1, int), 2).shape == (0, 2)
+    assert best_priced(ids, prices, offsets, 3).tolist() == [[1, 3, 0], [4, 5, 6]]
+    assert best_priced(ids, prices, offsets, 4).tolist() == [[1, 3, 0, -1], [4, 5, 6, -1]]
+    assert best_priced(ids, prices, offsets, 1).tolist() == [[1], [4]]
+    assert best_priced(ids[:0], prices[:0], np.zeros(1, int), 2).shape == (0, 2)
 
 
 @pytest.mark.parametrize("table", TABLES)

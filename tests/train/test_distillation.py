@@ -44,7 +44,8 @@ def rows_of(folder):
 def test_worth_is_what_the_value_network_says_behind_each_move(rules, advised):
     tables = Tables(rules, "idle", [3], 6)
     engine, agent = tables.engine, TacticalAgent()
-    judging = Judging(engine, candidates=7, limit=2.5, seed=4)
+    trust = 0.7
+    judging = Judging(engine, candidates=7, limit=2.5, seed=4, trust=trust)
     judge, rng = Judge(engine, Options(), agent), np.random.default_rng(1)
     clipped = judged = 0
     for _ in range(60):
@@ -55,13 +56,14 @@ def test_worth_is_what_the_value_network_says_behind_each_move(rules, advised):
             legal.pick(rng.random(len(tables.rows))),
         ).astype(np.int64)
         some = np.flatnonzero(rng.random(len(moves)) < 0.6)
-        asked = None
-        if advised:
-            asked = advice_columns(Adviser(7), tables)[ADVISED][some]
+        asked = advice = None
         if not len(some):
             continue
+        if advised:
+            advice = {k: v[some] for k, v in advice_columns(Adviser(7), tables).items()}
+            asked = advice[ADVISED]
         before = {name: array.tobytes() for name, array in tables.state.arrays().items()}
-        found = judging.columns(tables, moves[some], some, asked)
+        found = judging.columns(tables, moves[some], some, advice)
         assert before == {n: array.tobytes() for n, array in tables.state.arrays().items()}
         for i, place in enumerate(some):
             row, seat = int(tables.rows[place]), int(tables.seats[place])
@@ -88,7 +90,14 @@ def test_worth_is_what_the_value_network_says_behind_each_move(rules, advised):
                 points.append(judge.scores(after, np.zeros(1, int))[0, seat])
             worth = (np.array(points) - points[0]) / stakes
             clipped += (np.abs(worth) > 2.5).sum()
-            np.testing.assert_allclose(found[WORTH][i][there], worth.clip(-2.5, 2.5), atol=1e-5)
+            worth = worth.clip(-2.5, 2.5)
+            if advice is not None:  # by how much the price is below the best
+                views = tables.views(np.array([place]))
+                flat, ends = legal.take(np.array([place])).ids()
+                price = agent.prices(engine.rules, views.state, views.seats, flat, ends)
+                behind = [price[np.flatnonzero(flat == move)[0]] for move in ids[there]]
+                worth += trust * np.maximum(np.array(behind) - max(behind), -4) / stakes
+            np.testing.assert_allclose(found[WORTH][i][there], worth, atol=3e-3)
         tables.step(moves)
     assert judged > 50
     assert clipped > 0

@@ -194,7 +194,9 @@ class Sampler:
             columns |= (
                 nothing_judged(len(some), judged)
                 if self.judging is None
-                else self.judging.columns(tables, moves[some], some, columns.get(ADVISED))
+                else self.judging.columns(
+                    tables, moves[some], some, {name: columns[name] for name in advice}
+                )
             )
         self._waiting.add(columns)
 

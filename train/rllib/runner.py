@@ -186,13 +186,18 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         self._inference += time.perf_counter() - asked
         return actions, log_probs
 
+    @property
+    def _advice(self) -> dict[str, Any]:
+        """Its columns at the asked seats; none where the policy takes none."""
+        return {name: self._seen[name] for name in (ADVISED, ADVICE) if name in self._seen}
+
     def _add(self, tables: Tables, actions: Any, log_probs: Any, made: bool = True) -> None:
         columns = {Columns.ACTIONS: actions, Columns.ACTION_LOGP: log_probs}
         if self.config.env_config.get("imitation"):
             columns[TAUGHT] = np.full(len(tables.rows), self.teacher is not None)
         if candidates := self.config.env_config.get("candidates"):
             columns |= (
-                self.judging.columns(tables, actions, advised=self._seen.get(ADVISED))
+                self.judging.columns(tables, actions, advice=self._advice)
                 if self.judging is not None and made
                 else nothing_judged(len(tables.rows), candidates)
             )

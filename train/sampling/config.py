@@ -48,6 +48,13 @@ class DistillationSection(Section):
         le=100,
         description="stakes by which a move can be judged better or worse than the one played",
     )
+    trust: float = Field(
+        0.0,
+        ge=0,
+        le=100,
+        description="of networks with advice: points that a move is worth in advance for each unit "
+        "of the price by `tactical`, as in `search`",
+    )
     temperature: float = Field(
         0.03,
         gt=0,

@@ -17,13 +17,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.advice import best_places
+from lupai.agents.advice import BEHIND, best_priced
 from lupai.agents.search.judge import Judge
 from lupai.agents.search.options import Options
 from lupai.agents.streams import lane_draws, table_lanes
 from lupai.agents.tactical.agent import TacticalAgent
 from lupai.train.config import TrainConfig
 from lupai.train.league.coach import Learner
+from lupai.train.sampling.advised import ADVICE, ADVISED
 from lupai.train.sampling.tables import Tables
 
 __all__ = [
@@ -63,13 +64,17 @@ class Judging:
         limit: stakes between the first candidate and another one, at most: surely lost hands would
             count for more than all others.
         seed: of the random ones.
+        trust: points that are added for each unit of the price, where there is advice.
     """
 
-    def __init__(self, engine: Any, candidates: int, limit: float, seed: int) -> None:
+    def __init__(
+        self, engine: Any, candidates: int, limit: float, seed: int, trust: float = 0.0
+    ) -> None:
         self._engine = engine
         self._count = candidates
         self._limit = limit
         self._seed = seed
+        self._trust = trust
         self._tactical = TacticalAgent()
         self._judge = Judge(engine, Options(), self._tactical)
 
@@ -78,14 +83,15 @@ class Judging:
         tables: Tables,
         moves: npt.NDArray[np.integer],
         some: npt.NDArray[np.intp] | None = None,
-        advised: npt.NDArray[np.int32] | None = None,
+        advice: Columns | None = None,
     ) -> Columns:
         """CANDIDATES, WORTH, relative to the first of them, and STAKES, at the tables that wait, or
         at ``some [n]`` of them.
 
         Args:
             moves: ``[n]`` what their seats play.
-            advised: ``[n, K]`` the candidates of networks that take advice; None: find them.
+            advice: ADVISED and ADVICE of these decisions, for networks that take advice; None: the
+                candidates are found here.
         """
         seats, rows = tables.seats, tables.rows
         if some is not None:
@@ -93,8 +99,8 @@ class Judging:
         state = tables.waiting if len(rows) == len(tables.rows) else tables.state.take(rows)
         found = (
             self._candidates(tables, state, seats, moves, some)
-            if advised is None
-            else advised.copy()
+            if not advice
+            else advice[ADVISED].copy()
         )
         out = nothing_judged(len(rows), found.shape[1])
         out[STAKES] = np.maximum(np.asarray(state.multiplier), 1).astype(np.float32)
@@ -108,7 +114,14 @@ class Judging:
             points = np.zeros(found.shape, np.float32)
             points[row, place] = scores[np.arange(len(row)), seats[row]]
             worth = ((points - points[:, :1]) / out[STAKES][:, None]).astype(np.float32)
-            out[WORTH] = np.where(found >= 0, worth.clip(-self._limit, self._limit), 0)
+            worth = worth.clip(-self._limit, self._limit)
+            if advice:
+                worth += (
+                    self._trust
+                    * advice[ADVICE][..., BEHIND].astype(np.float32)
+                    / out[STAKES][:, None]
+                )
+            out[WORTH] = np.where(found >= 0, worth, 0)
         out[CANDIDATES] = found
         return out
 
@@ -127,7 +140,7 @@ class Judging:
         prices = self._tactical.prices(self._engine.rules, views.state, views.seats, ids, offsets)
         found = np.full((len(moves), self._count), -1, np.int32)
         found[:, 0] = moves
-        places = best_places(ids, prices, offsets, self._count - 1 - RANDOM)
+        places = best_priced(ids, prices, offsets, self._count - 1 - RANDOM)
         found[:, 1:-RANDOM] = np.where(places < 0, -1, ids[places])
         lanes = table_lanes(np.asarray(state.seeds)[:, 0], seats)
         number = (state.redeals.astype(np.int64) << 20) + state.moves.astype(np.int64)
@@ -169,5 +182,5 @@ class _Switch:
 
             section = self._section
             sampler.judging = Judging(
-                Engine(self._rules), section.candidates, section.limit, self._seed
+                Engine(self._rules), section.candidates, section.limit, self._seed, section.trust
             )
