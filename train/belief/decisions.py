@@ -44,7 +44,7 @@ class Decisions:
         rebel: ``[H]`` the observer; -1 in hands without decisions.
         ends_public: ``[H] bool``: the role became public before the hand ended.
         log: public moves of the hands, up to the last decision and no further.
-        revealing: ``[H]`` action id of the move after the last decision; -1 without one.
+        whole: the same with the answer to the last decision, which may show the role.
         records: the hands.
     """
 
@@ -57,7 +57,7 @@ class Decisions:
     rebel: I64
     ends_public: npt.NDArray[np.bool_]
     log: PublicLog
-    revealing: npt.NDArray[np.int32]
+    whole: PublicLog
     records: list[dict[str, Any]]
 
     def __len__(self) -> int:
@@ -129,9 +129,7 @@ def decisions_of(engine: Game, records: Sequence[dict[str, Any]]) -> Decisions:
         others = [seat for seat in range(SEATS) if seat not in (emperor[row], label[row])]
         rebel[h] = others[one_of(deal_hash(replays.records[h]), len(others))]
     asked = np.bincount(hand, minlength=count) > 0
-    revealing = np.full(count, NOBODY, np.int32)
-    if count:
-        revealing[asked] = replays.actions[asked, lengths[asked]]
+    log = PublicLog.of_actions(replays.seats, replays.actions)
     ends = np.array(replays.state.public == 1) if count else np.zeros(0, bool)
     return Decisions(
         engine=engine,
@@ -142,8 +140,8 @@ def decisions_of(engine: Game, records: Sequence[dict[str, Any]]) -> Decisions:
         label=label,
         rebel=rebel,
         ends_public=ends & asked,
-        log=PublicLog.of_actions(replays.seats, replays.actions).cut(lengths),
-        revealing=revealing,
+        log=log.cut(lengths),
+        whole=log.cut(lengths + asked),
         records=replays.records,
     )
 
