@@ -12,7 +12,7 @@ from tests.cli.running import COMMAND, process
 from tests.cli.running import lupai as run
 
 NAMES = ("legal", "record", "verify", "replay", "play", "rules", "train", "evaluate", "bench")
-NAMES += ("arena", "deals", "leaderboard")
+NAMES += ("arena", "deals", "leaderboard", "belief")
 
 
 @pytest.mark.smoke

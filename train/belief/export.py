@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 import lupai
 from lupai.agents.belief.base import BeliefError, candidates
+from lupai.envs.baohuang.state import SEATS
+from lupai.envs.cards import NUM_KINDS
 from lupai.train.belief.data import DataSet
 from lupai.train.belief.decisions import OBSERVERS, Decisions, decisions_of
 from lupai.train.belief.splits import deal_hash
@@ -129,7 +131,7 @@ def decision_columns(decisions: Decisions) -> dict[str, npt.NDArray[Any]]:
                 "called": state.identity_kind.astype(np.int8),
                 "sizes": state.sizes,
                 "own": own,
-                "played": state.played.reshape(n, -1),
+                "played": state.played.reshape(n, SEATS * NUM_KINDS),
                 "candidates": candidates(views),
                 "grounded": views.grounded.astype(np.float32),
                 "label": decisions.label[rows].astype(np.int8),
