@@ -27,4 +27,5 @@ class Suspicious:
         likely = candidates(views).astype(np.float64)
         likely[:, :5] *= views.state.sizes
         likely[:, 5] *= 1 + likely.sum(axis=1) / 40
-        return likely / likely.sum(axis=1, keepdims=True)
+        chances: npt.NDArray[np.float64] = likely / likely.sum(axis=1, keepdims=True)
+        return chances

@@ -65,7 +65,8 @@ def _from_folder(text: str, rules: str | None) -> Predictor:
         raise BeliefError(
             f'predictor {text!r}: a {card.kind} needs {error.name}; pip install "lupai[train]"'
         ) from None
-    return NetworkPredictor.load(text, rules)
+    predictor: Predictor = NetworkPredictor.load(text, rules)
+    return predictor
 
 
 def _from_module(text: str) -> Predictor:

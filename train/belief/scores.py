@@ -122,14 +122,18 @@ def score(
     if reference is not None:
         tops, bottoms = [*tops, answers.gains], [*bottoms, reference]
         names.append("recovered")
-    sums = [np.stack([np.bincount(at, v, count) for v in some], axis=1) for some in (tops, bottoms)]
-    out = {
-        name: _interval(*values)
-        for name, *values in zip(names, *bootstrap(*sums, seed, resamples), strict=True)
-    }
-    out |= _calibration(answers, at, count, truth, sums[0][:, 2], seed, resamples)
+    above, below = _of_hands(tops, at, count), _of_hands(bottoms, at, count)
+    told = bootstrap(above, below, seed, resamples)
+    out = {name: _interval(*values) for name, *values in zip(names, *told, strict=True)}
+    out |= _calibration(answers, at, count, truth, above[:, 2], seed, resamples)
     out["auroc"] = _ranking(answers, at, count, truth, seed, min(resamples, RANKED))
     return {name: out[name] for name in METRICS if name in out}
+
+
+def _of_hands(values: list[F64], at: I64, count: int) -> F64:
+    """``[H, K]`` sums of K columns ``[N]``."""
+    sums: F64 = np.stack([np.bincount(at, v, count) for v in values], axis=1, dtype=np.float64)
+    return sums
 
 
 def _interval(value: Any, low: Any, high: Any) -> Interval:
