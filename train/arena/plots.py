@@ -19,7 +19,8 @@ COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e
 MOST: Final = 24  # matches in one plot
 
 
-def _svg(figure: Figure) -> str:
+def svg(figure: Figure) -> str:
+    """A figure as text that is the same every time."""
     FigureCanvasSVG(figure)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})
@@ -55,7 +56,7 @@ def scores(result: dict[str, Any]) -> str:
         axes.invert_yaxis()
         axes.set_xlabel("score per hand, 95 %")
         axes.grid(axis="x", color="#eee")
-        return _svg(figure)
+        return svg(figure)
 
 
 def _bar(axes: Any, row: float, value: Any, low: Any, high: Any, colour: str) -> None:
@@ -100,7 +101,7 @@ def _grouped(result: dict[str, Any], group: str, keys: Sequence[str], label: str
         axes.set_xlabel(label)
         axes.grid(axis="x", color="#eee")
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-        return _svg(figure)
+        return svg(figure)
 
 
 def places(result: dict[str, Any]) -> str:
@@ -123,7 +124,7 @@ def places(result: dict[str, Any]) -> str:
         axes.set_xlim(0, 100)
         axes.set_xlabel("% of hands in each finishing place")
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-        return _svg(figure)
+        return svg(figure)
 
 
 def payoffs_seat(result: dict[str, Any]) -> str:
@@ -155,4 +156,4 @@ def _heat(result: dict[str, Any], name: str) -> str:
         axes.set_xticks(range(len(agents)), agents, rotation=30, ha="right")
         axes.set_yticks(range(len(agents)), agents)
         axes.set_title(f"{name}: row against column, score per hand", fontsize=10)
-        return _svg(figure)
+        return svg(figure)
