@@ -105,7 +105,8 @@ class BeliefNet(nn.Module):
             for block in self.blocks:
                 found = block(found)
             found = self.norm(found)
-        return found.view(hands, subjects, length + 1, self.units)
+        memory: Tensor = found.view(hands, subjects, length + 1, self.units)
+        return memory
 
     def say(self, memory: Tensor, table: Tensor) -> Tensor:
         """Log likelihood ratios ``[N, S]`` from memories ``[N, S, U]`` and tables ``[N, S, F]``."""
@@ -190,9 +191,11 @@ class NetworkPredictor:
         units, layers, temperature = (
             card.settings.get(key) for key in ("units", "layers", "temperature")
         )
-        good = type(units) is int and 8 <= units <= 1024 and units % 8 == 0
-        good = good and type(layers) is int and 1 <= layers <= 16
-        if not good or type(temperature) not in (int, float) or not 0 < temperature < math.inf:
+        if (
+            not (isinstance(units, int) and 8 <= units <= 1024 and units % 8 == 0)
+            or not (isinstance(layers, int) and 1 <= layers <= 16)
+            or not (isinstance(temperature, int | float) and 0 < temperature < math.inf)
+        ):
             raise BeliefError(
                 f"{folder}: units {units!r}, layers {layers!r}, temperature {temperature!r} are no "
                 f"settings of a network; copy the folder again"

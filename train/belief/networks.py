@@ -136,10 +136,11 @@ def examples_of(
                     out.logs.append(log.cut([(log.seats >= 0).sum()]))
                     out.dealt.append(dealt[h])
                     out.emperor.append(int(emperors[h]))
-                    for column, values in zip(
-                        (out.counts, out.table, out.prior, out.label), joined[1:], strict=True
-                    ):
-                        column.append(values[mine])
+                    counts, table, prior, label = (column[mine] for column in joined[1:])
+                    out.counts.append(counts)
+                    out.table.append(table)
+                    out.prior.append(prior)
+                    out.label.append(label)
             if progress is not None:
                 progress(len(records))
     return out
@@ -160,8 +161,8 @@ def train_network(
     name: str | None = None,
     seed: int = 1,
     limit: int | None = None,
-    minutes: float = 10.0,
-    epochs: int = 40,
+    minutes: float | None = None,
+    epochs: int = 12,
     units: int = 64,
     progress: Callable[[int], object] | None = None,
     say: Say | None = None,
@@ -169,7 +170,7 @@ def train_network(
     """Train on the split ``train``, keep the epoch that is best on ``dev``, set the temperature
     there.
 
-    Where no limit of time cuts it short, the same seed gives the same network on the same machine.
+    Without a limit of time the same seed gives the same network on the same machine.
 
     Args:
         kind: ``gru`` or ``transformer``.
@@ -177,7 +178,8 @@ def train_network(
         name: of the predictor.
         seed: of weights and minibatches.
         limit: the first so many hands of each split of each data set.
-        minutes, epochs: when to stop; sooner after PATIENCE epochs without gain.
+        minutes, epochs: when to stop, and by when the rate has fallen to zero; sooner after
+            PATIENCE epochs without gain.
         units: of the network.
         progress: called with the number of hands read since the last call.
         say: called with a line for each epoch.
@@ -199,20 +201,22 @@ def train_network(
     optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
     begun, best, best_epoch = time.monotonic(), math.inf, 0
     kept = {key: value.clone() for key, value in net.state_dict().items()}
-    spent, epoch = 0.0, 0
+    spent, epoch, steps = 0.0, 0, 0
     for epoch in range(1, epochs + 1):
         net.train()
         for batch in _batches(train, rng):
-            done = max(spent / (60 * minutes), (epoch - 1) / epochs)
+            steps += 1
+            done = steps / (epochs * math.ceil(len(train) / HANDS))
+            done = done if minutes is None else max(done, spent / (60 * minutes))
             for group in optimiser.param_groups:
                 group["lr"] = RATE * (0.5 + 0.5 * math.cos(math.pi * min(done, 1.0)))
             optimiser.zero_grad()
             loss = functional.cross_entropy(logits_of(net, batch), batch[-1])
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             torch.nn.utils.clip_grad_norm_(net.parameters(), CLIP)
             optimiser.step()
             spent = time.monotonic() - begun
-            if spent > 60 * minutes:
+            if minutes is not None and spent > 60 * minutes:
                 break
         lost = dev_loss(net, dev)
         if say is not None:
@@ -220,7 +224,8 @@ def train_network(
         if lost < best:
             best, best_epoch = lost, epoch
             kept = {key: value.clone() for key, value in net.state_dict().items()}
-        if spent > 60 * minutes or epoch - best_epoch >= PATIENCE:
+        late = minutes is not None and spent > 60 * minutes
+        if late or epoch - best_epoch >= PATIENCE:
             break
     net.load_state_dict(kept)
     temperature = fit_temperature(net, dev)
