@@ -149,7 +149,7 @@ def score_tables() -> str:
         )
         lines = [
             f"**{result['rules']}**, {result['population']}, split {result['split']}: {sizes} "
-            f"(`{command}`).",
+            f"(`{command}`; data {result['data_sha256'][:16]}).",
             "",
             "| predictor | observer | log loss, nats | gain over grounded | Brier | ECE | AUROC | "
             "identified |",

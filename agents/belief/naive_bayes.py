@@ -106,6 +106,23 @@ class NaiveBayes:
         seen = hand_views(views)
         return reweigh(grounded_of(seen), self.exponent * self.evidence(seen))
 
+    def strongest(self, most: int = 5) -> list[tuple[str, str, float, int]]:
+        """Moves that tell most of who is guard: context, response, log likelihood ratio of guard to
+        rebel, and how often it was counted; ordered by ratio times the square root of that."""
+        ratio = self._ratios[0]
+        seen = self.counts[:2].sum(axis=0).reshape(-1)
+        best = np.argsort(-np.abs(ratio) * np.sqrt(seen), kind="stable")[:most]
+        contexts, responses = LAYOUT
+        return [
+            (
+                contexts[place // RESPONSES],
+                responses[place % RESPONSES],
+                float(ratio[place]),
+                int(seen[place]),
+            )
+            for place in best.tolist()
+        ]
+
     def card(self, provenance: dict[str, Any]) -> tuple[BeliefCard, dict[str, F64]]:
         """What is saved of it."""
         settings = {"exponent": self.exponent}

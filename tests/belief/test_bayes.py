@@ -147,6 +147,19 @@ def test_ratios_are_those_of_smoothed_shares():
     assert not told[1].any()
 
 
+def test_the_strongest_moves_in_words():
+    counts = np.zeros((len(ROLES), CONTEXTS, RESPONSES))
+    context = context_names().index("the emperor's set, up to 10, 1 card, circle 1")
+    counts[0, context, :4] = [10, 80, 5, 5]
+    counts[1, context, :4] = [90, 2, 4, 4]
+    told = NaiveBayes("qingdao", counts).strongest(2)
+    assert [(c, r, n) for c, r, _, n in told] == [
+        ("the emperor's set, up to 10, 1 card, circle 1", "yield", 82),
+        ("the emperor's set, up to 10, 1 card, circle 1", "pass", 100),
+    ]
+    assert told[0][2] < 0 < told[1][2]
+
+
 def test_lowest_finds_the_ends_too():
     assert lowest(lambda x: x, 0, 2) == pytest.approx(0, abs=1e-5)
     assert lowest(lambda x: -x, 0, 2) == pytest.approx(2, abs=1e-5)
