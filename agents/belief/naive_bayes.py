@@ -108,9 +108,10 @@ class NaiveBayes:
 
     def strongest(self, most: int = 5) -> list[tuple[str, str, float, int]]:
         """Moves that tell most of who is guard: context, response, log likelihood ratio of guard to
-        rebel, and how often it was counted; ordered by ratio times the square root of that."""
-        ratio = self._ratios[0]
+        rebel, and how often it was counted; ordered by ratio times the square root of that. Moves
+        that only one of them made, such as to show the card, are left out."""
         seen = self.counts[:2].sum(axis=0).reshape(-1)
+        ratio = self._ratios[0] * (self.counts[:2] > 0).all(axis=0).reshape(-1)
         best = np.argsort(-np.abs(ratio) * np.sqrt(seen), kind="stable")[:most]
         contexts, responses = LAYOUT
         return [
