@@ -18,7 +18,7 @@ RULES = ("qingdao", "shiwei", "weihai", "qingdao;pass_scope=trick;yield=false")
 
 
 @lru_cache(maxsize=16)
-def records_of(rules: str, hands: int = 12, seed: int = 1) -> list[dict[str, Any]]:
+def records_of(rules: str, hands: int = 8, seed: int = 1) -> list[dict[str, Any]]:
     """Hands of greedy and random players after neutral calls."""
     plan = Plan(
         str(load_rules(rules)), ("greedy", "random"), mix="seat", noise=0.05, calling="neutral",
@@ -28,7 +28,7 @@ def records_of(rules: str, hands: int = 12, seed: int = 1) -> list[dict[str, Any
 
 
 @lru_cache(maxsize=16)
-def decisions(rules: str, hands: int = 12, seed: int = 1) -> Decisions:
+def decisions(rules: str, hands: int = 8, seed: int = 1) -> Decisions:
     """The same as decisions."""
     return decisions_of(make_game("baohuang", rules), records_of(rules, hands, seed))
 

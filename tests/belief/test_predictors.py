@@ -144,6 +144,17 @@ def test_chances_do_not_depend_on_what_is_hidden(table):
         pytest.fail(f"too few other worlds: {count}")
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("table", TABLES)
+def test_chances_of_many_hands_do_not_depend_on_what_is_hidden(table):
+    rng, rules, count = random.Random(8), TABLES[table], Counter()
+    while count["worlds"] < 5000 or count["roles"] < 500:
+        small = with_small_deck(rng, rules)
+        chosen = predictors(str(engine_of(small).rules))
+        chances_in_two_worlds(rng, small, 1, count, chosen)
+
+
 # --- by name --------------------------------------------------------------------------------------
 
 
