@@ -16,7 +16,13 @@ from torch.nn import functional
 
 from lupai.agents.belief.base import ALONE, BeliefError
 from lupai.agents.belief.course import course_of, hands_of
-from lupai.agents.belief.network import BeliefNet, Kind, NetworkPredictor, soften
+from lupai.agents.belief.network import (
+    HANDS_AT_ONCE,
+    BeliefNet,
+    Kind,
+    NetworkPredictor,
+    soften,
+)
 from lupai.agents.belief.sequences import events, priors, tables
 from lupai.agents.belief.views import PublicLog
 from lupai.train.belief.bayes import lowest, one_rules
@@ -26,7 +32,7 @@ from lupai.train.belief.scores import FLOOR
 
 __all__ = ["Examples", "examples_of", "train_network"]
 
-HANDS: Final = 16  # of a minibatch
+HANDS: Final = {"gru": 16, "transformer": 4}  # of a minibatch: more steps where each costs more
 DECISIONS: Final = 24  # of each hand and observer in it, drawn anew each time
 RATE: Final = 2e-3
 DECAY: Final = 1e-3
@@ -204,9 +210,9 @@ def train_network(
     spent, epoch, steps = 0.0, 0, 0
     for epoch in range(1, epochs + 1):
         net.train()
-        for batch in _batches(train, rng):
+        for batch in _batches(train, rng, HANDS[kind]):
             steps += 1
-            done = steps / (epochs * math.ceil(len(train) / HANDS))
+            done = steps / (epochs * math.ceil(len(train) / HANDS[kind]))
             done = done if minutes is None else max(done, spent / (60 * minutes))
             for group in optimiser.param_groups:
                 group["lr"] = RATE * (0.5 + 0.5 * math.cos(math.pi * min(done, 1.0)))
@@ -236,14 +242,14 @@ def train_network(
     return NetworkPredictor(net, rules, temperature, name), told
 
 
-def _batches(examples: Examples, rng: np.random.Generator) -> Any:
+def _batches(examples: Examples, rng: np.random.Generator, size: int) -> Any:
     """Minibatches of all hands in a random order, hands of like length together."""
     lengths = np.array([log.seats.shape[1] for log in examples.logs])
     order = np.argsort(lengths + rng.normal(0, 15, len(lengths)))
-    starts = np.arange(0, len(order), HANDS)
+    starts = np.arange(0, len(order), size)
     rng.shuffle(starts)
     for start in starts.tolist():
-        yield examples.batch(order[start : start + HANDS].tolist(), rng)
+        yield examples.batch(order[start : start + size].tolist(), rng)
 
 
 def _all_logits(
@@ -253,8 +259,8 @@ def _all_logits(
     order = np.argsort([log.seats.shape[1] for log in examples.logs]).tolist()
     logits, labels = [], []
     with torch.no_grad():
-        for start in range(0, len(order), HANDS):
-            batch = examples.batch(order[start : start + HANDS], None)
+        for start in range(0, len(order), HANDS_AT_ONCE):
+            batch = examples.batch(order[start : start + HANDS_AT_ONCE], None)
             logits.append(logits_of(net, batch).numpy())
             labels.append(batch[-1].numpy())
     return np.concatenate(logits), np.concatenate(labels)
