@@ -44,6 +44,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--hands", type=int, default=2000, help="of each population (%(default)s)")
     parser.add_argument("--minutes", type=float, default=5, help="of each network (%(default)s)")
     parser.add_argument("--rules", nargs="+", default=list(PRESETS), help="presets (all)")
+    parser.add_argument(
+        "--kinds", nargs="+", choices=TRAINED, default=list(TRAINED), help="to train (all)"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes that play (%(default)s)")
     parser.add_argument("--work", type=Path, default=make_docs.ROOT / "runs" / "belief")
     parser.add_argument("--page", action="store_true", help="from the files, without measuring")
@@ -77,7 +80,7 @@ def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
         )  # fmt: skip
         if not made:
             return False
-    for kind in TRAINED:
+    for kind in arguments.kinds:
         for name in populations:
             out = work / f"{kind}-{name}"
             if name != "tactical" and kind == "transformer":
@@ -86,10 +89,11 @@ def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
                 "train", kind, "--data", work / name, "--minutes", arguments.minutes, "-o", out
             ):
                 return False
-    chosen = [*SIMPLE, *(work / f"{kind}-tactical" for kind in TRAINED)]
+    chosen = [*SIMPLE, *(work / f"{kind}-tactical" for kind in arguments.kinds)]
     runs = {"table": (chosen, [work / "tactical"])}
     if len(populations) > 1:
-        both = ["grounded", *(work / f"{k}-{p}" for k in TRAINED[:2] for p in populations)]
+        cheap = [kind for kind in arguments.kinds if kind != "transformer"]
+        both = ["grounded", *(work / f"{k}-{p}" for k in cheap for p in populations)]
         runs["matrix"] = (both, [work / name for name in populations])
     for what, (predictors, data) in runs.items():
         file = work / f"{what}.json"
