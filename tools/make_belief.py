@@ -106,10 +106,18 @@ def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
         for result in results:
             for row in result["results"]:
                 row["predictor"] = Path(row["predictor"]).name
-        told = {"command": command, "results": results}
+                if what == "matrix":  # the rest is in the file of the table
+                    for name in ("tricks", "time_to_identify", "bins"):
+                        del row[name]
         FOLDER.mkdir(exist_ok=True)
-        write_whole(FOLDER / f"{what}-{rules}.json", json.dumps(told, indent=1) + "\n")
+        told = {"command": command, "results": results}
+        write_whole(FOLDER / f"{what}-{rules}.json", small(told))
     return True
+
+
+def small(told: Any) -> str:
+    """JSON on one line, with six decimals: a repository is no place for more."""
+    return json.dumps(json.loads(json.dumps(told), parse_float=lambda t: round(float(t), 6))) + "\n"
 
 
 # --- the page -------------------------------------------------------------------------------------
