@@ -141,13 +141,23 @@ def _names() -> str:
     return ", ".join((*AGENTS, *shipped_names()))
 
 
-def _from_module(text: str) -> Agent:
-    """The agent ``module:Class``."""
+def import_object(
+    text: str, what: str, such: str, fault: type[LupaiError] = UnknownAgentError
+) -> Any:
+    """What ``module:Class`` names, imported also from the current folder.
+
+    Args:
+        text: ``module:Class``.
+        what: it is to be, for messages: ``agent``.
+        such: an example of a class's name.
+        fault: error to raise.
+
+    Raises:
+        LupaiError: of the type ``fault``: no such module or class, or its import failed.
+    """
     module_name, _, attribute = text.partition(":")
     if not all(part.isidentifier() for part in [*module_name.split("."), *attribute.split(".")]):
-        raise UnknownAgentError(
-            f"agent {text!r}: a class is named as module:Class, such as my_module:MyAgent"
-        )
+        raise fault(f"{what} {text!r}: a class is named as module:Class, such as my_module:{such}")
     here = os.getcwd()
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -159,18 +169,23 @@ def _from_module(text: str) -> Agent:
             why = f"there is no module {error.name!r} in {here!r} or among the installed ones"
         else:
             why = f"module {module_name!r} needs {error.name!r}, which is not installed"
-        raise UnknownAgentError(f"agent {text!r}: {why}") from None
+        raise fault(f"{what} {text!r}: {why}") from None
     except Exception as error:
-        raise UnknownAgentError(
-            f"agent {text!r}: importing {module_name!r} failed: {type(error).__name__}: {error}"
+        raise fault(
+            f"{what} {text!r}: importing {module_name!r} failed: {type(error).__name__}: {error}"
         ) from error
     for part in attribute.split("."):
         try:
             found = getattr(found, part)
         except AttributeError:
-            raise UnknownAgentError(
-                f"agent {text!r}: module {module_name!r} has no {attribute!r}"
-            ) from None
+            raise fault(f"{what} {text!r}: module {module_name!r} has no {attribute!r}") from None
+    return found
+
+
+def _from_module(text: str) -> Agent:
+    """The agent ``module:Class``."""
+    found = import_object(text, "agent", "MyAgent")
+    attribute = text.partition(":")[2]
     if isinstance(found, type) or (callable(found) and not isinstance(found, Agent)):
         try:
             found = found()

@@ -32,13 +32,13 @@ from lupai.envs.sets import MAX_JOKERS, MAX_NATURALS, ROW_JOKERS, set_id
 I64 = npt.NDArray[np.int64]
 Verdict = list[str] | RecordError
 
-_MOVE: Final = 1 << 16
-_SAID: Final = {  # seat * _MOVE + action id
-    f"{seat} {ACTIONS.text(action)}": seat * _MOVE + action
+MOVE: Final = 1 << 16
+_SAID: Final = {  # seat * MOVE + action id
+    f"{seat} {ACTIONS.text(action)}": seat * MOVE + action
     for seat in range(10)
     for action in range(SET)
 }
-_PLAYS: Final = {f"{seat} play ": seat * _MOVE + SET for seat in range(10)}
+_PLAYS: Final = {f"{seat} play ": seat * MOVE + SET for seat in range(10)}
 _CARDS: Final = {
     text + star: 2 * kind + (star == "*")
     for kind, text in enumerate(KIND_TEXTS)
@@ -80,7 +80,7 @@ def _engine(game: str, rules: str) -> Game | None:
         return None
 
 
-class _Moves:
+class Moves:
     """Moves of many records, read as far as text alone tells.
 
     Attributes:
@@ -114,7 +114,7 @@ class _Moves:
         self.lengths += lengths
 
 
-def _read_sets(
+def read_sets(
     codes: list[int], lengths: list[int], supreme: bool
 ) -> tuple[I64, I64, npt.NDArray[np.int8]]:
     """Action ids ``[P]`` of played cards (-1: no set), kinds of their stars ``[P]`` (-1: none), and
@@ -145,7 +145,7 @@ def _read_sets(
 def _replay(engine: Game, records: list[dict[str, Any]]) -> list[list[str] | None]:
     """Notes of the records that are possible, finished hands; None where that is not clear."""
     notes: list[list[str] | None] = [None] * len(records)
-    moves, places, deals, counts = _Moves(), [], [], []
+    moves, places, deals, counts = Moves(), [], [], []
     for place, record in enumerate(records):
         try:
             found = check_meta(record, engine)
@@ -196,12 +196,12 @@ def _as_dealt(
     return good
 
 
-def _play(engine: Game, state: Any, moves: _Moves, counts: I64) -> npt.NDArray[np.bool_]:
+def _play(engine: Game, state: Any, moves: Moves, counts: I64) -> npt.NDArray[np.bool_]:
     """Play the records' moves, table by table in step; ``[N]``: every move was possible and the
     hand ended with the last one."""
     supreme = bool(engine.rules.supreme)
-    sets, star, cards = _read_sets(moves.codes, moves.lengths, supreme)
-    seat, action = np.divmod(np.array(moves.said, np.int64), _MOVE)
+    sets, star, cards = read_sets(moves.codes, moves.lengths, supreme)
+    seat, action = np.divmod(np.array(moves.said, np.int64), MOVE)
     plays = action == SET  # the cards say which
     row = np.where(plays, np.cumsum(plays), 0)
     action = np.where(plays, sets[row], action)

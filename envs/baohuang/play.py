@@ -200,6 +200,19 @@ def step(state: State, t: Ints, actions: Ints, rules: Rules, cards: I8 | None = 
         state.numbers[t] = numbers
 
 
+def follow(numbers: I16, actions: Ints, rules: Rules) -> None:
+    """The trick after moves of the play phase, in place, for who knows no hands: columns ``alive``
+    and the actors are the caller's to keep, and no hand ends.
+
+    Args:
+        numbers: ``[N, F] int16`` columns of N tables.
+        actions: ``[N]`` public ids of moves that were legal.
+    """
+    after = _trick(numbers.T, actions.astype(np.int16), None, rules, *_MANY)
+    for column, value in zip(_TRICK, after, strict=True):
+        numbers[:, column] = value
+
+
 def _put_down(
     state: State, t: Ints, numbers: I16, sets: Any, actions: Any, cards: I8 | None, rules: Rules
 ) -> npt.NDArray[np.bool_] | None:

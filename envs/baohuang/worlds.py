@@ -124,6 +124,8 @@ def guard_chances(masked: State, viewer: Ints, rules: Rules) -> npt.NDArray[np.f
             table and the evidence.
     """
     n = len(masked)
+    if not n:
+        return np.zeros((0, SEATS + 1))
     proofs = evidence.gather(masked, viewer, rules)
     plan = Plan(proofs, rules)
     emperor = masked.emperor.astype(np.intp)

@@ -12,7 +12,7 @@ from tests.cli.running import COMMAND, process
 from tests.cli.running import lupai as run
 
 NAMES = ("legal", "record", "verify", "replay", "play", "rules", "train", "evaluate", "bench")
-NAMES += ("arena", "deals", "leaderboard")
+NAMES += ("arena", "deals", "leaderboard", "belief")
 
 
 @pytest.mark.smoke
@@ -200,5 +200,5 @@ def test_full_disk(words):
 def test_every_group_adds_commands():
     assert set(GROUPS) == {
         "legal", "records", "replay", "play", "rules", "training", "bench", "arena", "deals",
-        "leaderboard", "runs",
+        "leaderboard", "runs", "belief",
     }  # fmt: skip

@@ -1,1 +1,1 @@
-"""Experiments with beliefs about who is guard."""
+"""Who is the guard? Data, training and scores of predictors of the hidden partner."""

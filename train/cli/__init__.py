@@ -44,6 +44,7 @@ GROUPS: Final = (
     "arena",
     "deals",
     "leaderboard",
+    "belief",
     "bench",
 )
 DEBUG: Final = "LUPAI_DEBUG"

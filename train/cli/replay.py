@@ -29,6 +29,8 @@ EXAMPLES: Final = """examples:
   lupai replay hands.jsonl --hand 12 --seat 3      only what seat 3 could know
   lupai replay hands.jsonl --all | less
   lupai replay hands.jsonl --html hand.html
+  lupai replay hands.jsonl --belief grounded,tactical --seat 3
+  lupai replay hands.jsonl --belief grounded --plot hand.svg
 
 Keys, each with Enter: n or nothing for the next step, p for the one before, a number for that
 step, f and l for the first and the last, ? for help, q to leave.
@@ -53,6 +55,11 @@ def add(commands: Any) -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--all", action="store_true", help="print all steps and ask nothing")
     how.add_argument("--html", metavar="OUT", help="write a page that needs nothing else")
+    parser.add_argument(
+        "--belief", metavar="PREDICTORS",
+        help="who is guard, say these (commas between), from the seat's view or a spectator's",
+    )  # fmt: skip
+    parser.add_argument("--plot", metavar="OUT", help="with --belief: draw it as SVG and leave")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="(%(default)s)")
     parser.set_defaults(run=run)
 
@@ -61,9 +68,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Show the hand."""
     if arguments.file == "-" and not (arguments.all or arguments.html):
         raise UsageError("with - the keys cannot come from standard input too: --all or --html")
+    if arguments.plot is not None and arguments.belief is None:
+        raise UsageError("--plot draws what predictors say: name them with --belief")
+    if arguments.belief is not None and arguments.html is not None:
+        raise UsageError("--belief goes with the terminal and with --plot, not with --html")
     replay = read_hand(arguments.file, arguments.hand)
     words = Words(arguments.lang if arguments.html else choose_language(arguments.lang))
-    if arguments.html is not None:
+    beliefs = None
+    if arguments.belief is not None:
+        from lupai.train.cli.replay_belief import beliefs_of
+
+        beliefs = beliefs_of(replay, arguments.belief.split(","), arguments.seat)
+    if arguments.plot is not None:
+        _plot(arguments.plot, beliefs, arguments.seat)
+    elif arguments.html is not None:
         from lupai.train.cli.replay_page import make_page
 
         page = make_page(replay, arguments.seat, words)
@@ -75,9 +93,10 @@ def run(arguments: argparse.Namespace) -> int:
                 stream.reconfigure(errors="replace")
         if arguments.all:
             for number in range(len(replay)):
-                print("\n".join(show_step(replay, number, arguments.seat, words)) + "\n")
+                shown = show_step(replay, number, arguments.seat, words, beliefs)
+                print("\n".join(shown) + "\n")
         else:
-            _browse(replay, arguments.seat, words)
+            _browse(replay, arguments.seat, words, beliefs)
     return 0 if replay.fault is None else 1
 
 
@@ -102,8 +121,23 @@ def read_hand(path: str, number: int) -> Replay:
     raise UsageError(f"{path}: {last} hands, so there is no --hand {number}")
 
 
-def show_step(replay: Replay, number: int, seat: int | None, words: Words) -> list[str]:
-    """A step as lines of at most 80 columns, for the view of a seat or open."""
+def _plot(path: str, beliefs: Any, seat: int | None) -> None:
+    from lupai.train.belief.plots import need_matplotlib, posterior_plot
+
+    need_matplotlib()
+    if not len(beliefs.steps):
+        raise UsageError("--plot: at no step of this hand is there anything to guess")
+    label = beliefs.label if seat is None else None  # what the seat could know and nothing else
+    with writing(path) as out:
+        text = posterior_plot(beliefs.steps, beliefs.chances, beliefs.emperor, label)
+        out.write(text.encode())
+
+
+def show_step(
+    replay: Replay, number: int, seat: int | None, words: Words, beliefs: Any = None
+) -> list[str]:
+    """A step as lines of at most 80 columns, for the view of a seat or open, with what predictors
+    say (:class:`~lupai.train.cli.replay_belief.Beliefs`) if there is anything."""
     engine, step = replay.engine, replay.steps[number]
     where = words("open_cards") if seat is None else words("view_of", words("seat", seat))
     out = flow([words("step", number, len(replay) - 1), where], indent="")
@@ -113,6 +147,8 @@ def show_step(replay: Replay, number: int, seat: int | None, words: Words) -> li
     else:
         out += show_table(replay.view(number, seat), words)
     out += flow(status(replay, number, words), indent="", gap="; ")
+    if beliefs is not None:
+        out += beliefs.lines(number, words)
     if number == len(replay) - 1:
         out += end_text(replay, seat, words)
     return out
@@ -159,9 +195,9 @@ def end_text(replay: Replay, seat: int | None, words: Words) -> list[str]:
     return out
 
 
-def _browse(replay: Replay, seat: int | None, words: Words) -> None:
+def _browse(replay: Replay, seat: int | None, words: Words, beliefs: Any) -> None:
     at, last = 0, len(replay) - 1
-    print("\n".join(show_step(replay, at, seat, words)))
+    print("\n".join(show_step(replay, at, seat, words, beliefs)))
     while True:
         try:
             typed = input(words("replay_prompt", at, last)).strip()
@@ -183,7 +219,7 @@ def _browse(replay: Replay, seat: int | None, words: Words) -> None:
             print(words("no_step", to))
             continue
         at = to
-        print("\n" + "\n".join(show_step(replay, at, seat, words)))
+        print("\n" + "\n".join(show_step(replay, at, seat, words, beliefs)))
 
 
 _KEYS: Final = {"": 1, "n": 1, "next": 1, "p": -1, "b": -1, "back": -1}

@@ -76,6 +76,8 @@ TEXTS: Final = {
         "the record is not a possible hand from here on; lupai verify says why",
         "记录从这里起不成立，lupai verify 会说明原因",
     ),
+    "belief": ("guard, says {}:", "谁是保（{}）："),
+    "belief_nobody": ("nobody", "无人"),
     "no_step": ("there is no step {}", "没有第{}步"),
     "replay_help": (
         "  n, Enter   next step\n  p          step before\n  12         step 12\n"

@@ -1,0 +1,205 @@
+"""Measure what docs/belief.md tells: `python tools/make_belief.py`.
+
+Makes data of `tactical` (and of a mixed population, for the matrix) for each preset, trains naive
+Bayes, the GRU and the transformer on it, scores all predictors on the split `test`, leaves the
+scores in docs/belief/, and fills the tables of the page. What is finished in the work folder is not
+done again. `--page` measures nothing: it fills from the files that are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import make_docs
+
+from lupai.envs.baohuang.rules import PRESETS
+from lupai.train.belief.scores import Interval
+from lupai.train.belief.tables import with_interval
+from lupai.train.files import write_whole
+
+FOLDER = make_docs.ROOT / "docs" / "belief"
+PAGE = make_docs.ROOT / "docs" / "belief.md"
+SIMPLE = ("uniform", "grounded", "tactical")
+TRAINED = ("naive_bayes", "gru", "transformer")
+OBSERVERS = ("rebel", "emperor", "spectator")
+MATRIX_RULES = "qingdao"
+POPULATIONS = {
+    "tactical": ("--players", "tactical"),
+    "mixed": ("--players", "tactical,greedy", "--mix", "seat", "--noise", "0.05"),
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Make, train, score, fill."""
+    given = sys.argv[1:] if argv is None else argv
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--hands", type=int, default=2000, help="of each population (%(default)s)")
+    parser.add_argument("--minutes", type=float, default=5, help="of each network (%(default)s)")
+    parser.add_argument("--rules", nargs="+", default=list(PRESETS), help="presets (all)")
+    parser.add_argument(
+        "--kinds", nargs="+", choices=TRAINED, default=list(TRAINED), help="to train (all)"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="processes that play (%(default)s)")
+    parser.add_argument("--work", type=Path, default=make_docs.ROOT / "runs" / "belief")
+    parser.add_argument("--page", action="store_true", help="from the files, without measuring")
+    arguments = parser.parse_args(given)
+    if not arguments.page:
+        for rules in arguments.rules:
+            command = shlex.join(["python", "tools/make_belief.py", *given])
+            if not measure(rules, arguments, command):
+                return 1
+    PAGE.write_text(fill(PAGE.read_text("utf-8")), "utf-8")
+    print(f"wrote {PAGE.relative_to(make_docs.ROOT)}")
+    return 0
+
+
+def lupai(*words: object) -> bool:
+    """Run `lupai belief` with these words; whether it went well."""
+    command = [sys.executable, "-m", "lupai.train.cli", "belief", *map(str, words)]
+    print("lupai belief " + shlex.join(map(str, words)), file=sys.stderr, flush=True)
+    return subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode == 0
+
+
+def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
+    """Everything for one preset; False where something failed."""
+    work, hands = arguments.work / f"{rules}-{arguments.hands}", arguments.hands
+    work.mkdir(parents=True, exist_ok=True)
+    populations = ["tactical"] + ["mixed"] * (rules == MATRIX_RULES)
+    for name in populations:
+        made = lupai(
+            "make-data", "--rules", rules, *POPULATIONS[name], "--calling", "neutral",
+            "--hands", hands, "--seed", 20, "--jobs", arguments.jobs, "-o", work / name,
+        )  # fmt: skip
+        if not made:
+            return False
+    for kind in arguments.kinds:
+        for name in populations:
+            out = work / f"{kind}-{name}"
+            if name != "tactical" and kind == "transformer":
+                continue
+            if not (out / "belief.json").is_file() and not lupai(
+                "train", kind, "--data", work / name, "--minutes", arguments.minutes, "-o", out
+            ):
+                return False
+    chosen = [*SIMPLE, *(work / f"{kind}-tactical" for kind in arguments.kinds)]
+    runs = {"table": (chosen, [work / "tactical"])}
+    if len(populations) > 1:
+        cheap = [kind for kind in arguments.kinds if kind != "transformer"]
+        both = ["grounded", *(work / f"{k}-{p}" for k in cheap for p in populations)]
+        runs["matrix"] = (both, [work / name for name in populations])
+    for what, (predictors, data) in runs.items():
+        file = work / f"{what}.json"
+        if not lupai(
+            "score", ",".join(map(str, predictors)), "--data", ",".join(map(str, data)),
+            "--json", file,
+        ):  # fmt: skip
+            return False
+        results = json.loads(file.read_text("utf-8"))
+        for result in results:
+            for row in result["results"]:
+                row["predictor"] = Path(row["predictor"]).name
+                if what == "matrix":  # the rest is in the file of the table
+                    for name in ("tricks", "time_to_identify", "bins"):
+                        del row[name]
+        FOLDER.mkdir(exist_ok=True)
+        told = {"command": command, "results": results}
+        write_whole(FOLDER / f"{what}-{rules}.json", small(told))
+    return True
+
+
+def small(told: Any) -> str:
+    """JSON on one line, with six decimals: a repository is no place for more."""
+    return json.dumps(json.loads(json.dumps(told), parse_float=lambda t: round(float(t), 6))) + "\n"
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def fill(text: str) -> str:
+    """The page with its tables between the marks."""
+    for name, made in (("table", score_tables()), ("matrix", matrix_table())):
+        begin, end = f"<!-- belief:{name} -->\n", f"<!-- /belief:{name} -->"
+        before, _, rest = text.partition(begin)
+        _, found, after = rest.partition(end)
+        if not found:
+            raise SystemExit(f"{PAGE}: the marks {begin.strip()} … {end} are not there")
+        text = before + begin + made + end + after
+    return text
+
+
+def _results(what: str) -> list[tuple[str, list[dict[str, Any]]]]:
+    found = []
+    for rules in PRESETS:
+        file = FOLDER / f"{what}-{rules}.json"
+        if file.is_file():
+            data = json.loads(file.read_text("utf-8"))
+            found.append((data["command"], data["results"]))
+    return found
+
+
+def _cell(told: Interval) -> str:
+    return with_interval(told).replace("-", "−")
+
+
+def score_tables() -> str:
+    """A table for each preset: predictors in lines, observers in columns."""
+    blocks = []
+    for command, (result,) in _results("table"):
+        rows = {(r["predictor"], r["observer"]): r for r in result["results"]}
+        sizes = ", ".join(
+            f"{rows['grounded', o]['hands']:,} hands and {rows['grounded', o]['decisions']:,} "
+            f"decisions of the {o}"
+            for o in OBSERVERS
+        )
+        lines = [
+            f"**{result['rules']}**, {result['population']}, split {result['split']}: {sizes} "
+            f"(`{command}`; data {result['data_sha256'][:16]}).",
+            "",
+            "| predictor | observer | log loss, nats | gain over grounded | Brier | ECE | AUROC | "
+            "identified |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
+        for (name, observer), row in rows.items():
+            cells = [_cell(row["scores"][m]) for m in ("log_loss", "gain", "brier", "ece", "auroc")]
+            share = 100 * row["time_to_identify"]["identified"]
+            shown = name.removesuffix("-tactical")
+            lines.append(f"| {shown} | {observer} | {' | '.join(cells)} | {share:.0f} % |")
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def matrix_table() -> str:
+    """Gains of predictors trained on one population, on hands of another."""
+    blocks = []
+    for command, results in _results("matrix"):
+        names = [result["population"] for result in results]
+        lines = [
+            f"**{results[0]['rules']}** (`{command}`).",
+            "",
+            "| trained | observer | " + " | ".join(f"on {name}" for name in names) + " |",
+            "|---|---|" + "---|" * len(names),
+        ]
+        for row in results[0]["results"]:
+            key = row["predictor"], row["observer"]
+            cells = [
+                _cell(other["scores"]["gain"])
+                for result in results
+                for other in result["results"]
+                if (other["predictor"], other["observer"]) == key
+            ]
+            if row["predictor"] != "grounded":
+                lines.append(f"| {key[0]} | {key[1]} | {' | '.join(cells)} |")
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,200 @@
+"""Predictors asked about the hands of data sets, and all their scores as one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+import lupai
+from lupai.agents.belief.base import BeliefError, Predictor, ask_predictor, candidates
+from lupai.agents.belief.views import HandViews
+from lupai.train.belief.data import DataSet
+from lupai.train.belief.decisions import OBSERVERS, decisions_of
+from lupai.train.belief.scores import RESAMPLES, Answers, reliability, score
+from lupai.train.belief.survival import survival
+
+__all__ = ["TRICKS", "answers_of", "check_causal", "score_answers", "score_data"]
+
+FORMAT: Final = "lupai-belief-score/1"
+# First and last trick of each group; 0: before the first lead.
+TRICKS: Final = ((0, 0), (1, 1), (2, 2), (3, 3), (4, 5), (6, 8), (9, 12), (13, None))
+CHECKED: Final = 6  # hands on which predictors are tried for looking ahead
+_NEAR: Final = 1e-4
+F64 = npt.NDArray[np.float64]
+
+
+def check_causal(predictor: Predictor, views: HandViews) -> None:
+    """Ask a predictor about the first halves of some hands, with all of them in sight and without
+    what follows.
+
+    Raises:
+        BeliefError: it says something else: it looks ahead.
+    """
+    some = views.take(views.hand < CHECKED)
+    if not len(some):
+        return
+    half = int(np.median(some.counts))
+    seen = some.counts <= half
+    whole = ask_predictor(predictor, some)[seen]
+    cut = ask_predictor(predictor, some.until(half))
+    far = np.abs(whole - cut).max(initial=0.0)
+    if far > _NEAR:
+        raise BeliefError(
+            f"predictor {predictor.name!r} looks ahead: what it says of a decision moves by "
+            f"{far:.3g} when later moves of the hand are taken away; use views.counts"
+        )
+
+
+def answers_of(
+    predictors: Sequence[Predictor],
+    data: DataSet,
+    split: str,
+    *,
+    limit: int | None = None,
+    observers: Sequence[str] = OBSERVERS,
+    progress: Callable[[int], object] | None = None,
+) -> dict[tuple[int, str], Answers]:
+    """What predictors say of all decisions of a split, by number of the predictor and observer.
+
+    Args:
+        predictors: any.
+        data: its hands are read in parts.
+        split: which of them.
+        limit: the first so many hands.
+        observers: some of OBSERVERS.
+        progress: called with the number of hands done since the last call.
+
+    Raises:
+        BeliefError: an answer that is no chances, or one that looks ahead.
+    """
+    engine = data.engine()
+    parts: dict[tuple[int, str], list[Answers]] = {}
+    hands = 0
+    for records in data.records(split, limit):
+        decisions = decisions_of(engine, records)
+        for observer in observers:
+            rows = decisions.rows(observer)
+            if not len(rows):
+                continue
+            views = decisions.views(observer)
+            told = views.grounded
+            some = candidates(views)
+            for number, predictor in enumerate(predictors):
+                if (number, observer) not in parts:
+                    check_causal(predictor, views)
+                    parts[number, observer] = []
+                parts[number, observer].append(
+                    Answers(
+                        hand=decisions.hand[rows] + hands,
+                        number=decisions.number[rows],
+                        trick=decisions.trick[rows],
+                        label=decisions.label[rows],
+                        chances=ask_predictor(predictor, views),
+                        grounded=told,
+                        candidates=some,
+                    )
+                )
+        hands += len(records)
+        if progress is not None:
+            progress(len(records))
+    return {key: Answers.joined(some) for key, some in parts.items()}
+
+
+def score_answers(
+    answers: Answers, seed: int, *, reference: F64 | None = None, resamples: int = RESAMPLES
+) -> dict[str, Any]:
+    """Scores of one predictor for one observer: over all, by trick, time to identify, calibration.
+
+    Args:
+        answers, seed, reference, resamples: as for :func:`~lupai.train.belief.scores.score`.
+    """
+    tricks = []
+    for first, last in TRICKS:
+        rows = answers.trick >= first
+        if last is not None:
+            rows &= answers.trick <= last
+        if rows.any():
+            some = None if reference is None else reference[rows]
+            tricks.append(
+                {"from": first, "to": last}
+                | _counted(answers.take(rows), seed, some, min(resamples, 200))
+            )
+    return _counted(answers, seed, reference, resamples) | {
+        "tricks": tricks,
+        "time_to_identify": survival(answers, seed, resamples),
+        "bins": reliability(answers),
+    }
+
+
+def _counted(answers: Answers, seed: int, reference: F64 | None, resamples: int) -> dict[str, Any]:
+    return {
+        "hands": len(np.unique(answers.hand)),
+        "decisions": len(answers),
+        "scores": score(answers, seed, reference=reference, resamples=resamples),
+    }
+
+
+def score_data(
+    predictors: Sequence[tuple[str, Predictor]],
+    data: DataSet,
+    split: str,
+    *,
+    seed: int = 1,
+    limit: int | None = None,
+    reference: str | None = None,
+    observers: Sequence[str] = OBSERVERS,
+    resamples: int = RESAMPLES,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, Any]:
+    """Score predictors on a split of a data set.
+
+    Args:
+        predictors: labels and predictors.
+        data, split, limit, observers, progress: see :func:`answers_of`.
+        seed: of the bootstrap.
+        reference: label of the predictor whose gain over grounded counts as all that there is to
+            know; None: no ``recovered``.
+        resamples: of the bootstrap.
+
+    Returns:
+        The object that ``lupai belief score --json`` prints for a data set; docs/belief.md tells
+        its keys.
+
+    Raises:
+        BeliefError: no hands, a reference that is not among the predictors, or see
+            :func:`answers_of`.
+    """
+    labels = [label for label, _ in predictors]
+    if reference is not None and reference not in labels:
+        raise BeliefError(f"reference {reference!r} is none of the predictors {', '.join(labels)}")
+    found = answers_of(
+        [predictor for _, predictor in predictors], data, split,
+        limit=limit, observers=observers, progress=progress,
+    )  # fmt: skip
+    if not found:
+        raise BeliefError(f"{data.folder}: no hand of split {split!r} has anything to guess")
+    results = []
+    for observer in observers:
+        base = None
+        if reference is not None and (labels.index(reference), observer) in found:
+            base = found[labels.index(reference), observer].gains
+        for number, label in enumerate(labels):
+            answers = found.get((number, observer))
+            if answers is not None:
+                told = score_answers(answers, seed, reference=base, resamples=resamples)
+                results.append({"predictor": label, "observer": observer} | told)
+    return {
+        "format": FORMAT,
+        "lupai": lupai.__version__,
+        "rules": data.rules,
+        "population": data.name,
+        "data_sha256": data.sha256,
+        "split": split,
+        "seed": seed,
+        "resamples": resamples,
+        "reference": reference,
+        "results": results,
+    }

@@ -1,0 +1,94 @@
+"""Scores of `lupai belief score` as tables for the terminal and for Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from lupai.train.belief.scores import Interval
+
+__all__ = ["SHOWN", "matrix", "score_table", "trick_table"]
+
+SHOWN: Final = ("log_loss", "gain", "brier", "ece", "auroc")
+
+
+def with_interval(told: Interval, digits: int = 3) -> str:
+    """``1.272 [1.185, 1.383]``; a dash for what cannot be told."""
+    if told["value"] is None:
+        return "-"
+    text = f"{told['value']:.{digits}f}"
+    if told["low"] is None or told["high"] is None:
+        return text
+    return f"{text} [{told['low']:.{digits}f}, {told['high']:.{digits}f}]"
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Rows under each other, the first column left, the others right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if k == 0 else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def score_table(result: dict[str, Any]) -> str:
+    """A data set's scores: a block for each observer, a line for each predictor."""
+    head = (
+        f"{result['population']}, rules {result['rules']}, split {result['split']}; "
+        f"95 % intervals over hands"
+    )
+    blocks = [head]
+    shown = [*SHOWN, *(["recovered"] if result["reference"] is not None else [])]
+    for observer in dict.fromkeys(row["observer"] for row in result["results"]):
+        rows = [row for row in result["results"] if row["observer"] == observer]
+        lines = [[observer, *shown, "identified"]]
+        for row in rows:
+            cells = [with_interval(row["scores"][name]) for name in shown]
+            time = row["time_to_identify"]
+            cells.append(f"{100 * time['identified']:.1f} %")
+            lines.append([f"  {row['predictor']}", *cells])
+        size = f"{rows[0]['hands']:,} hands, {rows[0]['decisions']:,} decisions"
+        blocks.append(f"{columns(lines)}\n  ({size})")
+    return "\n\n".join(blocks)
+
+
+def trick_table(result: dict[str, Any], metric: str = "log_loss") -> str:
+    """One metric by trick: a block for each observer, a column for each group of tricks."""
+    blocks = []
+    for observer in dict.fromkeys(row["observer"] for row in result["results"]):
+        rows = [row for row in result["results"] if row["observer"] == observer]
+        groups = [(part["from"], part["to"]) for part in rows[0]["tricks"]]
+        head = [f"{first}+" if last is None else f"{first}-{last}" if last != first else str(first)
+                for first, last in groups]  # fmt: skip
+        lines = [[f"{observer}, {metric}", *(f"trick {text}" for text in head)]]
+        for row in rows:
+            cells = [with_interval(part["scores"][metric], 2) for part in row["tricks"]]
+            lines.append([f"  {row['predictor']}", *cells])
+        blocks.append(columns(lines))
+    return "\n\n".join(blocks)
+
+
+def matrix(results: Sequence[dict[str, Any]], metric: str = "gain") -> str:
+    """One metric of all predictors on several data sets, for each observer: what was learned from
+    one population is worth on another."""
+    names = [result["population"] for result in results]
+    blocks = []
+    observers = dict.fromkeys(row["observer"] for result in results for row in result["results"])
+    for observer in observers:
+        lines = [[f"{observer}, {metric}", *names]]
+        predictors = dict.fromkeys(row["predictor"] for row in results[0]["results"])
+        for predictor in predictors:
+            cells = []
+            for result in results:
+                found = [
+                    row["scores"][metric]
+                    for row in result["results"]
+                    if (row["predictor"], row["observer"]) == (predictor, observer)
+                ]
+                cells.append(with_interval(found[0]) if found else "-")
+            lines.append([f"  {predictor}", *cells])
+        blocks.append(columns(lines))
+    return "\n\n".join(blocks)
