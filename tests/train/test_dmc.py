@@ -79,11 +79,11 @@ def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies, jud
         distillation={"steps": 1000 * judged, "weight": 0.7, "scores": 0.4},
         selfplay={"policies": policies},
         network={"role_head": 0.2, "advice": advice},
-        workers={"envs_per_runner": 2},
+        workers={"envs_per_runner": 24},  # most hands have a soloist with advice,
     )
     sampler = ready(config)
     set_judging(SimpleNamespace(each_sampler=lambda call: [call(sampler)]), config, 0)
-    data, _ = sampler.sample(200)
+    data, _ = sampler.sample(3000)
     labelled = data[PRIVILEGED][:, FEATURES] != UNLABELLED
     some = np.argsort(~labelled, kind="stable")[: min(9, labelled.sum())]
     some = np.concatenate([some, np.setdiff1d(np.arange(len(labelled)), some)])[:40]
