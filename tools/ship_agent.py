@@ -188,7 +188,10 @@ def model_card(name, card, matches, limits, recipe) -> str:
         ("rules", f"`{card.rules}`"),
         ("algorithm", {"dmc": "Deep Monte Carlo", "ppo": "PPO"}.get(known.get("algorithm"))),
         ("network", f"hidden {list(network.hidden)}, moves {network.move_hidden}, history "
-                    f"`{network.history}`, policies `{network.policies}`"),
+                    f"`{network.history}`, policies `{network.policies}`, advice "
+                    f"`{network.advice}`"),
+        *([("trust", f"{known['trust']:g} points for a unit of the price of `tactical`, added "
+            "after the training (`tools/trust_price.py`)")] if "trust" in known else []),
         ("data", "games of agents among themselves, played for this; no games of people"),
         ("decisions", _count(known.get("steps"))),
         ("hands", _count(known.get("hands"))),
