@@ -97,7 +97,7 @@ def test_exact_is_brute_force_for_random_play(preset, suits):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_exact_is_brute_force_for_a_mixture(preset, per, suits):
     worst, away = compare(
-        preset, 6, 400, [uniform, noisy_greedy], [0.3, 0.7], (UniformPlay(), GREEDY), per, suits
+        preset, 15, 1000, [uniform, noisy_greedy], [0.3, 0.7], (UniformPlay(), GREEDY), per, suits
     )
     assert worst < 1e-12
     assert away > 0.01
