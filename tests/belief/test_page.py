@@ -10,7 +10,11 @@ import pytest
 from lupai.train.belief.scores import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted((ROOT / "docs" / "belief").glob("*.json"))
+FILES = sorted(
+    path
+    for kind in ("table", "matrix")
+    for path in (ROOT / "docs" / "belief").glob(f"{kind}-*.json")
+)
 
 
 @pytest.fixture(scope="module")
