@@ -200,5 +200,5 @@ def test_full_disk(words):
 def test_every_group_adds_commands():
     assert set(GROUPS) == {
         "legal", "records", "replay", "play", "rules", "training", "bench", "arena", "deals",
-        "leaderboard", "runs", "belief",
+        "leaderboard", "runs", "agents", "belief",
     }  # fmt: skip

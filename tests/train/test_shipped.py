@@ -37,11 +37,11 @@ def test_each_preset_has_a_recipe_of_minutes_and_one_of_hours(preset):
     for config in (quick, full):
         assert load_rules(config.rules_string) == load_rules(preset)
     assert quick.stop.minutes <= 10
-    assert full.stop.minutes >= 120
+    assert full.stop.minutes >= 60
     assert full.selfplay.mode == "league"
     assert set(full.selfplay.anchors) == {"random", "greedy", "tactical"}
     assert full.ppo.lr_end < full.ppo.lr
-    assert full.imitation.steps + full.ppo.lr_steps == full.stop.steps
+    assert full.imitation.steps + full.ppo.lr_steps <= full.stop.steps
     assert full.reward.anneal_steps < full.stop.steps
     assert 128 <= full.workers.envs_per_runner <= 256
 

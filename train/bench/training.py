@@ -38,10 +38,14 @@ def configs(rules: Rules, tables: int | None) -> tuple[TrainConfig, TrainConfig]
 
 
 def dmc_config(rules: Rules, tables: int | None) -> TrainConfig:
-    """Deep Monte Carlo with the same network, tables and batch, by its own recipe, but without the
-    imitation: nobody else plays on our PPO's side either."""
-    network = load_config(CONFIG).network.model_dump(mode="json")
-    values = [f"network.{key}={value}" for key, value in network.items()]
+    """Deep Monte Carlo with the same network, tables and batch, by its own recipe, but without
+    imitation and distillation: nobody else plays or judges on our PPO's side either."""
+    ours = load_config(CONFIG)
+    values = [
+        f"{name}.{key}={value}"
+        for name in ("network", "reward")
+        for key, value in getattr(ours, name).model_dump(mode="json").items()
+    ]
     return load_config(
         DMC_CONFIG,
         [
