@@ -40,6 +40,7 @@ from lupai.agents.network import move_table
 from lupai.agents.policies import Policy, build_policy
 from lupai.agents.registry import agent_path
 from lupai.agents.trained import CheckpointAgent
+from lupai.agents.verified import read_verified
 from lupai.envs.game import Game
 
 __all__ = [
@@ -186,16 +187,7 @@ def load_agent(
 
 
 def _load_weights(policy: Policy, path: Path, sha256: str) -> None:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise CheckpointError(f"{path}: cannot be read ({error.strerror}); copy it again") from None
-    found = hashlib.sha256(content).hexdigest()
-    if found != sha256:
-        raise CheckpointError(
-            f"{path}: {len(content)} bytes with SHA-256 {found[:12]}…, but {CARD_FILE} says "
-            f"{sha256[:12]}…; the file is damaged or from another agent: copy the folder again"
-        )
+    content = read_verified(path, sha256, told_by=CARD_FILE, owner="agent", error=CheckpointError)
     try:
         weights = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
         policy.load_state_dict(weights)

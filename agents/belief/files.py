@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.belief.base import BeliefError
+from lupai.agents.verified import read_verified
 from lupai.envs.actions import ACTIONS
 
 __all__ = ["BeliefCard", "layout_hash", "read_folder", "write_folder"]
@@ -169,16 +170,7 @@ def _read_card(path: Path) -> dict[str, Any]:
 
 
 def _read_weights(path: Path, sha256: str) -> Arrays:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise BeliefError(f"{path}: cannot be read ({error.strerror}); copy it again") from None
-    found = hashlib.sha256(content).hexdigest()
-    if found != sha256:
-        raise BeliefError(
-            f"{path}: {len(content)} bytes with SHA-256 {found[:12]}…, but {CARD_FILE} says "
-            f"{sha256[:12]}…; the file is damaged or from another predictor: copy the folder again"
-        )
+    content = read_verified(path, sha256, told_by=CARD_FILE, owner="predictor", error=BeliefError)
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

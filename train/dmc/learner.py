@@ -188,7 +188,7 @@ class Learner:
         judged moves the sum of the losses in stakes and the number of decisions; None: no
         distillation."""
         observation, actions = batch[OBSERVATION], batch[ACTION].to(torch.int64)
-        count, every = len(actions), torch.ones(len(actions), dtype=torch.bool)
+        count = len(actions)
         worths: Tensor | None = None
         if ADVISED in batch:
             rows, ids, features = advised_moves(batch[ADVISED], batch[ADVICE])
@@ -202,7 +202,7 @@ class Learner:
                 worths = batch[WORTH][batch[CANDIDATES] >= 0]
         else:
             values = self.policy.score(embedding, observation, torch.arange(count), actions)
-            played = every
+            played = torch.ones(count, dtype=torch.bool)
             if CANDIDATES in batch:
                 rows, places, ids = judged_moves(batch[CANDIDATES])
                 outputs = self.policy.score(embedding, observation, rows, ids)
