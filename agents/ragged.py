@@ -19,7 +19,7 @@ import numpy.typing as npt
 from lupai.agents.advice import Adviser
 from lupai.agents.base import I32, best_of_rows
 from lupai.agents.card import AgentCard
-from lupai.agents.streams import lane_draws, own_generator
+from lupai.agents.streams import decision_numbers, lane_draws, own_generator
 from lupai.envs.actions import VERB_ID
 from lupai.envs.errors import LupaiError, RulesError
 from lupai.envs.game import Game
@@ -126,10 +126,7 @@ class ScoringAgent(ABC):
         self._check_rules(views.engine)
         draws = None
         if self.sample:
-            moves = views.state.moves.astype(np.int64)
-            draws = lane_draws(
-                self._seed, lanes, (views.state.redeals.astype(np.int64) << 20) + moves
-            )
+            draws = lane_draws(self._seed, lanes, decision_numbers(views.state))
         return self._choose(views, draws)
 
     def _check_rules(self, engine: Game) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.base import I32
-from lupai.agents.streams import lane_draws, own_generator
+from lupai.agents.streams import decision_numbers, lane_draws, own_generator
 from lupai.envs.game import Game
 from lupai.envs.view import View, Views
 
@@ -51,8 +51,7 @@ class RandomAgent:
         self, engine: Game, state: Any, legal: Any, rows: I64, lanes: npt.NDArray[np.integer]
     ) -> I32:
         """The same for the seats asked at ``rows``; see :class:`~lupai.agents.rollout.Policy`."""
-        numbers = (state.redeals[rows].astype(np.int64) << 20) + state.moves[rows]
-        return _pick(legal, lane_draws(self._seed, lanes, numbers))
+        return _pick(legal, lane_draws(self._seed, lanes, decision_numbers(state, rows)))
 
 
 def _pick(legal: Any, draws: npt.NDArray[np.float64]) -> I32:

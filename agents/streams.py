@@ -8,7 +8,7 @@ deal's seed by mistake still draws nothing that has to do with the deal.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +66,22 @@ def _lanes_base(seed: int) -> U64:
     base: U64 = sequence.generate_state(1, np.uint64).astype(np.uint64)
     base.setflags(write=False)
     return base
+
+
+def decision_numbers(
+    state: Any, rows: npt.NDArray[np.integer] | slice = slice(None)
+) -> npt.NDArray[np.int64]:
+    """Numbers ``[N]`` of the draws at tables ``rows``, by the moves of the hand; a void deal that
+    is dealt anew goes on with others.
+
+    Args:
+        state: tables with the columns ``redeals`` and ``moves``, which are too narrow for it.
+        rows: which tables; all by default.
+    """
+    numbers: npt.NDArray[np.int64] = (state.redeals[rows].astype(np.int64) << 20) + state.moves[
+        rows
+    ]
+    return numbers
 
 
 def table_lanes(hand_seeds: U64, seats: npt.ArrayLike) -> U64:

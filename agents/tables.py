@@ -17,7 +17,7 @@ import numpy.typing as npt
 from lupai.agents.base import Agent, BatchAgent, LaneAgent, ask
 from lupai.agents.caller import NeutralCaller
 from lupai.agents.registry import load
-from lupai.agents.streams import agent_seed, seat_order, table_lanes
+from lupai.agents.streams import agent_seed, decision_numbers, seat_order, table_lanes
 from lupai.envs.deals import hand_seeds
 from lupai.envs.errors import LupaiError
 from lupai.envs.game import Game
@@ -218,8 +218,7 @@ class LearnerTables:
                 return
             legal = self.engine.legal(state, rows)
             ids, offsets = legal.ids()
-            seats, moves = state.actor[rows], state.moves[rows].astype(np.int64)
-            moves += state.redeals[rows].astype(np.int64) << 20  # a void deal is dealt anew
+            seats, moves = state.actor[rows], decision_numbers(state, rows)
             actions = self._caller.pick(
                 ids, offsets, seats, self.hands[rows], moves, self.engine.seats
             )

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from lupai.agents.base import I32, Agent
 from lupai.agents.random_agent import RandomAgent
-from lupai.agents.streams import lane_draws, own_generator
+from lupai.agents.streams import decision_numbers, lane_draws, own_generator
 from lupai.envs.errors import LupaiError
 from lupai.envs.view import View, Views
 
@@ -105,9 +105,7 @@ class NoisyAgent:
 
     def act_lanes(self, views: Views, lanes: Ints) -> I32:
         """Legal moves ``[N]``; the draw is the one of the lane and the number of the move."""
-        state = views.state
-        numbers = (state.redeals.astype(np.int64) << 20) + state.moves
-        return self._pick(views, lane_draws(self._seed, lanes, numbers))
+        return self._pick(views, lane_draws(self._seed, lanes, decision_numbers(views.state)))
 
     def _pick(self, views: Views, draws: F64) -> I32:
         chosen: I32 = np.asarray(self._agent.act_batch(views)).astype(np.int32)

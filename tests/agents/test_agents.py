@@ -10,7 +10,7 @@ from lupai.agents.base import Agent, BatchAgent, LaneAgent, ask
 from lupai.agents.greedy import LATE, GreedyAgent
 from lupai.agents.random_agent import RandomAgent
 from lupai.agents.registry import AGENTS, UnknownAgentError
-from lupai.agents.streams import agent_seed, lane_draws, own_generator
+from lupai.agents.streams import agent_seed, decision_numbers, lane_draws, own_generator
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import NOBODY, Phase, State
 from lupai.envs.cards import KIND_OF_TEXT, NUM_RANKS, RANK_OF_KIND
@@ -240,3 +240,11 @@ def test_an_agent_without_batches_is_asked_view_by_view():
     assert (ask(Last(), views, np.arange(3)) == ids[offsets[1:] - 1]).all()
     with pytest.raises(IllegalMoveError, match=r"'last' in seat \d played 'play 33333'; legal"):
         ask(Wrong(), views)
+
+
+def test_numbers_of_draws_after_a_void_deal_are_others():
+    """They were not where the column of 16 bits was shifted: noise came again after a redeal."""
+    state = State(3)
+    state.moves, state.redeals = np.array([5, 5, 7]), np.array([0, 1, 2])
+    assert decision_numbers(state).tolist() == [5, (1 << 20) + 5, (2 << 20) + 7]
+    assert decision_numbers(state, np.array([2, 0])).tolist() == [(2 << 20) + 7, 5]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.caller import Calling, NeutralCaller
+from lupai.agents.streams import decision_numbers
 from lupai.envs.baohuang.state import Solo
 from lupai.envs.game import Game
 from lupai.envs.seats import NOBODY
@@ -32,9 +33,7 @@ def call_hands(engine: Game, state: Any, calling: Calling, step: Step | None = N
     caller, playing = NeutralCaller(calling), engine.phases.index("play")
     while (rows := np.flatnonzero(state.phase < playing)).size:
         views = Views(engine, state, state.actor[rows].astype(np.intp), rows)
-        # a void deal is dealt anew: its number of redeals makes its draws others
-        moves = state.moves[rows].astype(np.int64) + (state.redeals[rows].astype(np.int64) << 20)
-        actions = caller.choose(views, state.seeds[rows, 0], moves)
+        actions = caller.choose(views, state.seeds[rows, 0], decision_numbers(state, rows))
         if step is None:
             engine.step(state, actions, rows, legal=views.legal)
         else:

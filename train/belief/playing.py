@@ -13,7 +13,7 @@ from lupai.agents.base import Agent, LaneAgent, ask
 from lupai.agents.belief.base import BeliefError
 from lupai.agents.registry import load
 from lupai.agents.rollout import Policy
-from lupai.agents.streams import agent_seed, lane_draws
+from lupai.agents.streams import agent_seed, decision_numbers, lane_draws
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.deals import check_seed
 from lupai.envs.game import Game, make_game
@@ -177,7 +177,7 @@ class Population:
                     views = Views(engine, state, actors[mine], at, histories, part)
                     actions[mine] = ask(agent, views, lanes[mine])
             if noise > 0:
-                numbers = 2 * (state.moves[rows].astype(np.int64) + (state.redeals[rows] << 20))
+                numbers = 2 * decision_numbers(state, rows)
                 errs = lane_draws(self._draw_noise, lanes, numbers) < noise
                 other = legal.pick(lane_draws(self._draw_noise, lanes, numbers + 1))
                 actions = np.where(errs, other, actions)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from lupai.agents.advice import BEHIND, best_priced
 from lupai.agents.search.judge import Judge
 from lupai.agents.search.options import Options
-from lupai.agents.streams import lane_draws, table_lanes
+from lupai.agents.streams import decision_numbers, lane_draws, table_lanes
 from lupai.agents.tactical.agent import TacticalAgent
 from lupai.train.config import TrainConfig
 from lupai.train.league.coach import Learner
@@ -143,7 +143,7 @@ class Judging:
         places = best_priced(ids, prices, offsets, self._count - 1 - RANDOM)
         found[:, 1:-RANDOM] = np.where(places < 0, -1, ids[places])
         lanes = table_lanes(np.asarray(state.seeds)[:, 0], seats)
-        number = (state.redeals.astype(np.int64) << 20) + state.moves.astype(np.int64)
+        number = decision_numbers(state)
         for place in range(RANDOM):
             draws = lane_draws(self._seed, lanes, number * RANDOM + place)
             found[:, -1 - place] = legal.pick(draws)
