@@ -444,6 +444,18 @@ def training_ablation() -> str:
     return _experiment("ablation")
 
 
+@part
+def training_algorithms() -> str:
+    """Deep Monte Carlo against PPO."""
+    return _experiment("algorithms")
+
+
+@part
+def training_dmc() -> str:
+    """What each part of Deep Monte Carlo gives."""
+    return _experiment("dmc")
+
+
 # --- particle posteriors, from the file that tools/make_particles.py leaves -----------------------
 
 

@@ -3,6 +3,8 @@
   python tools/make_training.py ablation   what each part of the recipe gives (hours)
   python tools/make_training.py quick      PRESET_quick of each preset
   python tools/make_training.py full       qingdao_full
+  python tools/make_training.py algorithms Deep Monte Carlo against PPO, half an hour each
+  python tools/make_training.py dmc        what each part of qingdao_dmc gives
 
 Trains each recipe with each seed in runs/EXPERIMENT/NAME-SEED, by `lupai train` with one thread
 each, and measures the final agents by `lupai arena` on the pack `test`. What is finished is not
@@ -56,8 +58,8 @@ def read_arguments(argv: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("experiment", choices=sorted(EXPERIMENTS))
     parser.add_argument("--seeds", type=_positive, help="so many, from 1 (3)")
-    parser.add_argument("--steps", type=_positive, help="ablation: decisions of each run (400000)")
-    parser.add_argument("--minutes", type=float, help="full: limit of each run")
+    parser.add_argument("--steps", type=_positive, help="ablation, dmc: decisions of each run")
+    parser.add_argument("--minutes", type=float, help="full, algorithms: limit of each run")
     parser.add_argument("--jobs", type=_positive, default=2, help="runs at once (%(default)s)")
     parser.add_argument("--deals", type=_positive, help="of the pack, in each match (400)")
     parser.add_argument("--runs", type=Path, help="folder of the run folders (runs)")
@@ -66,9 +68,9 @@ def read_arguments(argv: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--page", action="store_true", help="from the files, without training")
     arguments = parser.parse_args(argv)
-    for name, owner in (("steps", "ablation"), ("minutes", "full")):
-        if getattr(arguments, name) is not None and arguments.experiment != owner:
-            parser.error(f"--{name} belongs to {owner}")
+    for name, owners in (("steps", ("ablation", "dmc")), ("minutes", ("full", "algorithms"))):
+        if getattr(arguments, name) is not None and arguments.experiment not in owners:
+            parser.error(f"--{name} belongs to {' and '.join(owners)}")
     return arguments
 
 

@@ -23,7 +23,9 @@ from lupai.train.experiments.plan import (
     Experiment,
     Variant,
     ablation,
+    algorithms,
     changed,
+    dmc,
     full,
     quick,
 )
@@ -75,6 +77,37 @@ def test_the_ablation_compares_equal_samples_one_change_at_a_time():
         ("reward", "kind"): "potential",
         ("reward", "anneal_steps"): 100_000,
     }
+
+
+def test_the_parts_of_deep_monte_carlo_are_compared_at_equal_samples_one_change_at_a_time():
+    runs = {run.name: run.config() for run in dmc(90_000).all_runs()}
+    assert len(runs) == 5 * 3
+    assert {(c.stop.steps, c.stop.minutes) for c in runs.values()} == {(90_000, None)}
+    base = runs["base-1"].model_dump()
+    changes = {
+        "base": {},
+        "distillation-off": {("distillation", "steps"): 0},
+        "trust-off": {("distillation", "trust"): 0},
+        "advice-off": {("network", "advice"): "none", ("distillation", "trust"): 0},
+        "role-head-off": {("network", "role_head"): 0},
+    }
+    sections = ("env", "network", "reward", "dmc", "imitation", "distillation", "workers", "watch")
+    for name, change in changes.items():
+        other = runs[f"{name}-2"].model_dump()
+        found = {
+            (section, key): value
+            for section in sections
+            for key, value in other[section].items()
+            if value != base[section][key]
+        }
+        assert found == change, name
+
+
+def test_both_algorithms_have_the_same_time_and_one_process():
+    runs = [run.config() for run in algorithms(12).all_runs()]
+    assert {c.algorithm for c in runs} == {"dmc", "ppo"}
+    assert {(c.stop.minutes, c.stop.steps, c.workers.runners) for c in runs} == {(12, None, 0)}
+    assert {(c.network.advice, c.distillation.trust) for c in runs} == {("tactical", 1.5)}
 
 
 def test_sizes_can_be_changed():

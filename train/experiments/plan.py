@@ -9,7 +9,9 @@ from typing import Final
 
 from lupai.train.config import ConfigError, TrainConfig, load_config
 
-__all__ = ["EXPERIMENTS", "Experiment", "Run", "Variant", "ablation", "full", "quick"]
+__all__ = [
+    "EXPERIMENTS", "Experiment", "Run", "Variant", "ablation", "algorithms", "dmc", "full", "quick",
+]  # fmt: skip
 
 SEEDS: Final = (1, 2, 3)
 POINTS: Final = 10  # of a learning curve, where the number of iterations is known
@@ -146,10 +148,56 @@ def full(minutes: float | None = None) -> Experiment:
     return Experiment("full", (variant,), overrides=WATCHED)
 
 
+def algorithms(minutes: float = 30) -> Experiment:
+    """Deep Monte Carlo against PPO on qingdao, equally long, one process each."""
+    # PPO's own part begins early enough to be seen: in time a third of the run or more is its own.
+    ppo = ("imitation.steps=300_000", "distillation.steps=1_000_000", "distillation.trust=1.5",
+           "ppo.lr_steps=2_000_000")  # fmt: skip
+    return Experiment(
+        "algorithms",
+        (
+            Variant("dmc", "qingdao_dmc", "`qingdao_dmc`, one process", ("workers.runners=0",)),
+            Variant("ppo", "qingdao_full",
+                    "`qingdao_full`, distillation for the first million decisions", ppo),
+        ),
+        overrides=(f"stop.minutes={minutes:g}", "stop.steps=null", *WATCHED,
+                   "watch.anchors=[tactical]", "watch.every=15"),
+        opponents=("greedy", "tactical"),
+        anchors=("tactical",),
+    )  # fmt: skip
+
+
+def dmc(steps: int = 300_000) -> Experiment:
+    """What each part of qingdao_dmc gives, after equally many decisions."""
+    config = "qingdao_dmc"
+    batch = load_config(config).dmc.batch_size
+    return Experiment(
+        "dmc",
+        (
+            Variant("base", config, "as configured: distillation, trust, advice, role head"),
+            Variant("distillation-off", config, "`tactical` plays, values learned from scores only",
+                    ("distillation.steps=0",)),
+            Variant("trust-off", config, "no points in advance for the price of `tactical`",
+                    ("distillation.trust=0",)),
+            Variant("advice-off", config, "the network does not see what `tactical` thinks",
+                    ("network.advice=none", "distillation.trust=0")),
+            Variant("role-head-off", config, "no role head", ("network.role_head=0",)),
+        ),
+        overrides=("stop.minutes=null", f"stop.steps={steps}", f"imitation.steps={steps // 3}",
+                   f"dmc.lr_steps={steps}", "workers.runners=0", *WATCHED,
+                   "watch.anchors=[tactical]", f"watch.every={max(1, steps // batch // 3)}"),
+        base="base",
+        opponents=("greedy", "tactical"),
+        anchors=("tactical",),
+    )  # fmt: skip
+
+
 EXPERIMENTS: Final[dict[str, Callable[..., Experiment]]] = {
     "ablation": ablation,
     "quick": quick,
     "full": full,
+    "algorithms": algorithms,
+    "dmc": dmc,
 }
 
 
