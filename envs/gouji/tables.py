@@ -1,7 +1,8 @@
 """Lookup tables of Gouji's hot path: which jokers may go with a set, and how many sets that makes.
 
 A *menu* is a set of joker combos (``combo = b * 5 + r``, a word of 25 bits) for a lead or for an
-answer. Made once, when first imported; tests/envs/gouji/test_tables.py rebuilds each by brute force.
+answer. Made once, when first imported; tests/envs/gouji/test_tables.py rebuilds each by brute
+force.
 
 How many sets of a row with 1 … n naturals and 0 … T twos there are is a closed form. Let ``A(x)``
 be the number of combos of the menu with at most x jokers. An answer of size S with m naturals has
@@ -74,7 +75,7 @@ NOTHING: Final[npt.NDArray[np.int32]] = _read_only(
 
 def _within() -> npt.NDArray[np.int32]:
     x = np.arange(WIDTH) - ORIGIN
-    answers = np.stack([(_HAS & (_JOKERS <= limit)).sum(axis=1) for limit in x], axis=1)
+    answers = np.stack([(_HAS & (limit >= _JOKERS)).sum(axis=1) for limit in x], axis=1)
     leads = _HOW_MANY[:, None] * x
     return np.stack([answers, leads], axis=1).reshape(-1).astype(np.int32)
 

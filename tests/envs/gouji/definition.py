@@ -74,9 +74,7 @@ def legal_sets(ranks: Sequence[int], standing: GoujiSet | None, mode: int) -> li
     ]
 
 
-def random_hands(
-    rng: np.random.Generator, tables: int, most: int = 36
-) -> npt.NDArray[np.int8]:
+def random_hands(rng: np.random.Generator, tables: int, most: int = 36) -> npt.NDArray[np.int8]:
     """``[tables, 15]`` hands of 1 … ``most`` cards out of four packs, by rank."""
     pack = np.repeat(np.arange(15), [16] * 13 + [4, 4])
     hands = np.zeros((tables, 15), np.int8)

@@ -20,7 +20,7 @@ VALUES: dict[str, tuple[object, ...]] = {
 
 def test_the_preset_is_that_of_the_page() -> None:
     assert tuple(VALUES) == OPTION_NAMES
-    assert PRESETS == {"shandong": {name: values[0] for name, values in VALUES.items()}}
+    assert {"shandong": {name: values[0] for name, values in VALUES.items()}} == PRESETS
     rules = load_rules()
     assert str(rules) == "shandong"
     assert rules.differing() == {"preset": "shandong"}
@@ -54,7 +54,10 @@ def test_null_reads_as_the_default() -> None:
         ("shandong;tribute=1", "option 'tribute' cannot be 1; allowed: true or false"),
         ("shandong;end=camp_out", "allowed: 'side_out' or 'last_player'"),
         ("shandong;hand_sizes=5", "allowed: 'ten' or 'always'"),
-        ("shandong;burn_fail=yes", "option 'burn_fail' cannot be 'yes'; allowed: 'last_place' or n"),
+        (
+            "shandong;burn_fail=yes",
+            "option 'burn_fail' cannot be 'yes'; allowed: 'last_place' or n",
+        ),
         ({"preset": 3}, "unknown preset 3"),
         ({"revolution": None}, "option 'revolution' cannot be None; allowed: true or false"),
         (7, "rules 7: give a preset's name"),

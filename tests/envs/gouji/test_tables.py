@@ -54,9 +54,7 @@ def test_sums_count_the_sets_of_a_row() -> None:
         size = 0 if menu & tables.LEAD else int(rng.integers(1, 41))
         n, twos = (int(v) for v in rng.integers(0, 17, 2))
         jokers = [sum(COMBO[c]) for c in combos(menu)]
-        sets = [
-            m + t + j for m in range(1, n + 1) for t in range(twos + 1) for j in jokers
-        ]
+        sets = [m + t + j for m in range(1, n + 1) for t in range(twos + 1) for j in jokers]
         expected = len(sets) if menu & tables.LEAD else sets.count(size)
         high = menu * tables.WIDTH + tables.ORIGIN + size - 1
         low = high - twos - 1
