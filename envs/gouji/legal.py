@@ -29,9 +29,9 @@ from lupai.envs.gouji.sets import (
 )
 from lupai.envs.gouji.tables import (
     ABOVE,
-    COUNT,
     DEAD_B,
     FACTS,
+    FIRST_OFFSET,
     I8,
     JOKERS_OF,
     LEAD,
@@ -39,8 +39,9 @@ from lupai.envs.gouji.tables import (
     MOST_JOKERS,
     NO_MENU,
     NOTHING,
-    ORDERED,
+    OFFSETS,
     ORIGIN,
+    SPAN,
     STANDING_NEEDS,
     STANDING_ROW,
     STANDING_SIZE,
@@ -138,7 +139,8 @@ class Legal:
         """
         every = self.counts() if counts is None else counts
         found: npt.NDArray[np.bool_] = every == np.bitwise_count(self.verbs & _IDLE)
-        return found & (self.verbs & _DECLINES != 0)
+        found &= self.verbs & _DECLINES != 0
+        return found
 
     def ids(self) -> tuple[I32, I64]:
         """All legal ids, ragged.
@@ -161,29 +163,31 @@ class Legal:
         entry, action = np.nonzero(bits)
         table = some[entry]
         flat[np.arange(len(table)) + (np.cumsum(sets) - sets)[table]] = action
-        table, ids = self._sets()
-        flat[np.arange(len(table)) + np.cumsum(said)[table]] = ids
+        ids = self._sets()
+        flat[np.arange(len(ids)) + np.repeat(np.cumsum(said), sets)] = ids
         return flat, offsets
 
-    def _sets(self) -> tuple[Intp, I64]:
-        """Table and id of every legal set, ascending."""
+    def _sets(self) -> I64:
+        """Ids of all legal sets, ascending at each table."""
         by_row = self.upto.copy()
         by_row[:, 1:] -= self.upto[:, :-1]
         table, row = np.nonzero(by_row)
         natural = row < ROW_TWOS
         many = np.where(natural, self.held[table, np.minimum(row, ROW_TWOS)], 1)
-        entry, n = _spread(many)  # one for each number of naturals
-        n += 1
+        entry = np.repeat(np.arange(len(many)), many)  # one for each number of naturals
+        n = np.arange(1, len(entry) + 1) - (np.cumsum(many, dtype=np.int64) - many)[entry]
         count = by_row[table, row][entry]
         table, row, natural = table[entry], row[entry], natural[entry]
         n[~natural] = 0
         menu = self._menu(table, natural & (n == many[entry]))
         at = np.flatnonzero(natural)
-        count[at] = self._fewer(table[at], menu[at], n[at]) - self._fewer(
-            table[at], menu[at], n[at] - 1
-        )
-        entry, k = _spread(count)
-        return table[entry], self._named(table[entry], menu[entry], row[entry], n[entry], k)
+        high = menu[at] * WIDTH + ORIGIN + self.size[table[at]] - n[at]
+        count[at] = WITHIN[high] - WITHIN[high - self.twos[table[at]] - 1]
+        at, first = self._first(table, menu, row, n)
+        at -= np.cumsum(count) - count
+        ids: I64 = np.repeat(first, count)
+        ids += OFFSETS[np.arange(len(ids)) + np.repeat(at, count)]
+        return ids
 
     def dense(self) -> I8:
         """``[N, A] int8`` mask, 1 where legal."""
@@ -203,7 +207,7 @@ class Legal:
             mask[word.bit_length() - 1] = 1
             word ^= 1 << word.bit_length() - 1
         menu, last_menu = int(self.menu[0]), int(self.last_menu[0])
-        if not COUNT[last_menu]:  # then the other, of sets that leave more, has none either
+        if not WORD[last_menu]:  # then the other, of sets that leave more, has none either
             return
         size, twos = int(self.size[0]), int(self.twos[0]) + 1
         others, last = _pattern(menu, size), _pattern(last_menu, size)
@@ -269,7 +273,9 @@ class Legal:
             n[at[part]] = found + 1
             left[part] -= self._fewer(some, own, found)
         k[at] = left
-        return self._named(table, menu, row, n, k)
+        at, first = self._first(table, menu, row, n)
+        ids: I64 = first + OFFSETS[at + k]
+        return ids
 
     def _fewer(self, table: Intp, menu: Intp, n: Ints) -> Any:
         """Sets of a row with 1 … n naturals, whether or not so many are held."""
@@ -280,23 +286,15 @@ class Legal:
     def _menu(self, table: Intp, takes_last: npt.NDArray[np.bool_]) -> Intp:
         return np.where(takes_last, self.last_menu[table], self.menu[table])
 
-    def _named(self, table: Intp, menu: Intp, row: Ints, n: Ints, k: Ints) -> I64:
-        """Ids of sets by their number among those of their row and number of naturals."""
-        size, count = self.size[table], COUNT[menu]
-        twos_only = row == ROW_TWOS
-        # a lead: each combo of the menu with each number of 2s
-        t, place = np.divmod(k, count)
-        t += twos_only
-        place += NOTHING[menu] * (row == ROW_JOKERS)
-        # an answer: as many 2s as the size wants
-        at = np.flatnonzero(menu & LEAD == 0)
-        most = size[at] - n[at]
-        within = WITHIN[menu[at] * WIDTH + ORIGIN + most - twos_only[at]]
-        place[at] = count[at] - within + k[at]
-        combo = ORDERED[menu * COMBOS + place]
-        t[at] = most - JOKERS_OF[combo[at]]
-        ids: I64 = SET + BASE[row] + n * PER_NATURAL + t * COMBOS + combo
-        return ids
+    def _first(self, table: Intp, menu: Intp, row: Ints, n: Ints) -> tuple[Intp, I64]:
+        """Sets of a row with n naturals: where in OFFSETS they begin, and the id to add."""
+        size = self.size[table]
+        at = FIRST_OFFSET[menu * SPAN + MAX_NATURALS + size - n]
+        at += NOTHING[menu] * (row == ROW_JOKERS)
+        some = np.flatnonzero(row == ROW_TWOS)  # without those of no 2
+        high = menu[some] * WIDTH + ORIGIN + size[some]
+        at[some] += WITHIN[high] - WITHIN[high - 1]
+        return at, SET + BASE[row] + n * PER_NATURAL
 
     def contains(self, actions: Ints) -> npt.NDArray[np.bool_]:
         """``[N] bool``: whether one id per table is legal."""
@@ -330,7 +328,8 @@ class Legal:
     def take(self, rows: Ints) -> Legal:
         """Legal moves of some of the tables."""
         upto = None if self._upto is None else self._upto[rows]
-        return Legal(*(getattr(self, name)[rows] for name in _FIELDS), upto)
+        some: list[Any] = [getattr(self, name)[rows] for name in _FIELDS]
+        return Legal(*some, _upto=upto)
 
     def put(self, rows: Ints, other: Legal) -> None:
         """Overwrite the legal moves of some of the tables."""
@@ -355,13 +354,6 @@ def _pattern(menu: int, size: int) -> npt.NDArray[np.bool_]:
         pattern &= (n + t)[..., None] + JOKERS_OF == size
     pattern.setflags(write=False)
     return pattern
-
-
-def _spread(count: Ints) -> tuple[Intp, I64]:
-    """``count[i]`` times i, and 0 … ``count[i]`` - 1 beside it."""
-    entry = np.repeat(np.arange(len(count)), count)
-    first = np.cumsum(count, dtype=np.int64) - count
-    return entry, np.arange(len(entry)) - first[entry]
 
 
 def _kth_bit(words: U32, k: I64) -> Ints:
@@ -468,12 +460,8 @@ def _by_row(held: I8, twos: Intp, size: Intp, menu: Intp, last_menu: Intp) -> I3
         some = held[at, :ROW_TWOS]
         fewer = np.maximum(some, 1) - 1
         high, low = high[at, None], low[at, None]
-        last = (last_menu[at] - menu[at])[:, None] * WIDTH
-        count[at, :ROW_TWOS] = np.where(
-            some > 0,
-            SUMMED[high] - SUMMED[low] - SUMMED[high - fewer] + SUMMED[low - fewer]
-            + SUMMED[high + last - fewer] - SUMMED[high + last - some]
-            - SUMMED[low + last - fewer] + SUMMED[low + last - some],
-            0,
-        )  # fmt: skip
+        last = (last_menu[at] - menu[at])[:, None] * WIDTH - fewer
+        leaving = SUMMED[high] - SUMMED[low] - SUMMED[high - fewer] + SUMMED[low - fewer]
+        taking = WITHIN[high + last] - WITHIN[low + last]
+        count[at, :ROW_TWOS] = np.where(some > 0, leaving + taking, 0)
     return count

@@ -169,7 +169,7 @@ HAS_JOKER: Final[npt.NDArray[np.bool_]] = _read_only(PARTS[:, 3:].any(axis=1))
 DEAD: Final[npt.NDArray[np.bool_]] = _read_only(PARTS[:, 4] > 0)
 # A 够级牌.
 IS_GOUJI: Final[npt.NDArray[np.bool_]] = _read_only(
-    HAS_JOKER | (PARTS[:, 1] + PARTS[:, 2] >= GOUJI_FROM[PARTS[:, 0]])
+    np.logical_or(HAS_JOKER, PARTS[:, 1] + PARTS[:, 2] >= GOUJI_FROM[PARTS[:, 0]])
 )
 
 
