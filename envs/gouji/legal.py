@@ -162,12 +162,14 @@ class Legal:
         bits = np.unpackbits(words[some].view(np.uint8), bitorder="little").reshape(-1, 32)
         entry, action = np.nonzero(bits)
         table = some[entry]
-        flat[np.arange(len(table)) + (np.cumsum(sets) - sets)[table]] = action
-        ids = self._sets()
-        flat[np.arange(len(ids)) + np.repeat(np.cumsum(said), sets)] = ids
+        place = np.arange(len(table)) + (np.cumsum(sets) - sets)[table]
+        flat[place] = action
+        others = np.ones(len(flat), bool)
+        others[place] = False
+        flat[others] = self._sets()
         return flat, offsets
 
-    def _sets(self) -> I64:
+    def _sets(self) -> I32:
         """Ids of all legal sets, ascending at each table."""
         by_row = self.upto.copy()
         by_row[:, 1:] -= self.upto[:, :-1]
@@ -185,8 +187,10 @@ class Legal:
         count[at] = WITHIN[high] - WITHIN[high - self.twos[table[at]] - 1]
         at, first = self._first(table, menu, row, n)
         at -= np.cumsum(count) - count
-        ids: I64 = np.repeat(first, count)
-        ids += OFFSETS[np.arange(len(ids)) + np.repeat(at, count)]
+        which = np.repeat(at, count)
+        which += np.arange(len(which))
+        ids: I32 = np.repeat(first.astype(np.int32), count)
+        ids += OFFSETS[which]
         return ids
 
     def dense(self) -> I8:
@@ -294,7 +298,8 @@ class Legal:
         some = np.flatnonzero(row == ROW_TWOS)  # without those of no 2
         high = menu[some] * WIDTH + ORIGIN + size[some]
         at[some] += WITHIN[high] - WITHIN[high - 1]
-        return at, SET + BASE[row] + n * PER_NATURAL
+        first: I64 = SET + BASE[row] + n * PER_NATURAL
+        return at, first
 
     def contains(self, actions: Ints) -> npt.NDArray[np.bool_]:
         """``[N] bool``: whether one id per table is legal."""
@@ -327,9 +332,9 @@ class Legal:
 
     def take(self, rows: Ints) -> Legal:
         """Legal moves of some of the tables."""
-        upto = None if self._upto is None else self._upto[rows]
-        some: list[Any] = [getattr(self, name)[rows] for name in _FIELDS]
-        return Legal(*some, _upto=upto)
+        new = Legal(*(getattr(self, name)[rows] for name in _FIELDS))
+        new._upto = None if self._upto is None else self._upto[rows]
+        return new
 
     def put(self, rows: Ints, other: Legal) -> None:
         """Overwrite the legal moves of some of the tables."""

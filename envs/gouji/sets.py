@@ -156,7 +156,7 @@ def _parts() -> npt.NDArray[np.int8]:
     return np.concatenate([naturals, twos, jokers]).astype(np.int8)
 
 
-def _read_only(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _read_only(table: Any) -> Any:
     table.setflags(write=False)
     return table
 
@@ -169,7 +169,7 @@ HAS_JOKER: Final[npt.NDArray[np.bool_]] = _read_only(PARTS[:, 3:].any(axis=1))
 DEAD: Final[npt.NDArray[np.bool_]] = _read_only(PARTS[:, 4] > 0)
 # A 够级牌.
 IS_GOUJI: Final[npt.NDArray[np.bool_]] = _read_only(
-    np.logical_or(HAS_JOKER, PARTS[:, 1] + PARTS[:, 2] >= GOUJI_FROM[PARTS[:, 0]])
+    HAS_JOKER | (PARTS[:, 1] + PARTS[:, 2] >= GOUJI_FROM[PARTS[:, 0]])
 )
 
 
