@@ -298,7 +298,8 @@ class Legal:
         some = np.flatnonzero(row == ROW_TWOS)  # without those of no 2
         high = menu[some] * WIDTH + ORIGIN + size[some]
         at[some] += WITHIN[high] - WITHIN[high - 1]
-        first: I64 = SET + BASE[row] + n * PER_NATURAL
+        first = SET + BASE[row]
+        first += n * PER_NATURAL
         return at, first
 
     def contains(self, actions: Ints) -> npt.NDArray[np.bool_]:

@@ -43,9 +43,10 @@ FIRST_JOKERS: Final = FIRST_TWOS + MAX_NATURALS * COMBOS
 NUM_SETS: Final = FIRST_JOKERS + COMBOS - 1
 MAX_SIZE: Final = 2 * MAX_NATURALS + 2 * MAX_JOKERS
 # [14]: a set has the place BASE[row] + n * PER_NATURAL + t * COMBOS + combo.
-BASE: Final = np.array(
+BASE: Final[npt.NDArray[np.int64]] = np.array(
     [(row * MAX_NATURALS - 1) * PER_NATURAL for row in range(ROW_TWOS)]
-    + [FIRST_TWOS - COMBOS, FIRST_JOKERS - 1]
+    + [FIRST_TWOS - COMBOS, FIRST_JOKERS - 1],
+    np.int64,
 )
 BASE.setflags(write=False)
 # [14]: cards of its row (attached 2s counted) that make a set without a joker a 够级牌; below T and
