@@ -32,13 +32,10 @@ from lupai.envs.baohuang.state import (
     PHASE_NAMES,
     PHASE_OVER,
     PHASE_PLAY,
-    RECENT,
     SEATS,
     SOLO_NAMES,
     Phase,
     State,
-    every,
-    rows,
 )
 from lupai.envs.baohuang.texts import Texts
 from lupai.envs.cards import (
@@ -54,6 +51,7 @@ from lupai.envs.cards import (
 )  # fmt: skip
 from lupai.envs.errors import IllegalMoveError, RulesError
 from lupai.envs.layout import Layout
+from lupai.envs.packed import RECENT, every, rows
 from lupai.envs.seats import NOBODY
 
 if TYPE_CHECKING:

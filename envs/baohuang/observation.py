@@ -21,7 +21,6 @@ from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import (
     COLUMN,
     PHASE_NAMES,
-    RECENT,
     SEATS,
     Phase,
     Said,
@@ -30,6 +29,7 @@ from lupai.envs.baohuang.state import (
 )  # fmt: skip
 from lupai.envs.cards import NUM_KINDS
 from lupai.envs.layout import Layout, Section
+from lupai.envs.packed import RECENT
 from lupai.envs.seats import NOBODY, members
 from lupai.envs.sets import PARTS, ROWS
 
