@@ -39,13 +39,8 @@ def mask_hidden(state: State, t: Ints, viewer: Ints) -> State:
 
 
 def known_cards(state: State) -> I8:
-    """``[B, 6, 54] int8``: copies of each card that everybody knows to be with a seat: gifts and
-    returns, and the 3s that made the first leader, less those of that card that it played."""
-    known = state.given.copy()
-    row = np.flatnonzero(state.threes_suit != NOBODY)
-    leader, suit = state.first_leader[row], state.threes_suit[row]
-    known[row, leader, suit] = np.maximum(known[row, leader, suit], state.threes[row])
-    return np.maximum(known - state.played, 0)
+    """``[B, 6, 54] int8``: copies of each card that everybody knows to be with a seat."""
+    return np.maximum(state.shown - state.played, 0)
 
 
 def fill_hidden(masked: State, viewer: Ints, hands: I8) -> State:
@@ -72,7 +67,7 @@ def fill_hidden(masked: State, viewer: Ints, hands: I8) -> State:
     left = DECK - masked.played.sum(axis=1, dtype=np.int8)
     _check(hands.sum(axis=1, dtype=np.int8) == left, "wrong number of copies of", KIND_TEXTS)
     _check((hands >= known_cards(masked)).all(axis=2), "a card that was shown is not with seat")
-    got = count_ranks(masked.given)
+    got = count_ranks(masked.shown)
     had = count_ranks(hands) + count_ranks(masked.played)
     lacks = masked.lacks[:, :, None] >> np.arange(NUM_RANKS) & 1 == 1
     _check((~lacks | (had <= got)).all(axis=2), "a rank that it does not hold is with seat")

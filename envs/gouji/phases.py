@@ -13,6 +13,7 @@ from lupai.envs.gouji.columns import Columns
 from lupai.envs.gouji.legal import Legal
 from lupai.envs.gouji.rules import Rules
 from lupai.envs.gouji.state import I8, I32, Phase, State
+from lupai.envs.seats import NOBODY
 
 Ints = npt.NDArray[Any]
 
@@ -25,7 +26,10 @@ def begin(state: State, t: Ints, deal: tuple[I32, I32, I32], rules: Rules) -> No
     Args:
         deal: first leader, suit and number of his 3s; see :func:`.dealing.first_leaders`.
     """
+    leader, suit, threes = deal
     state.first_leader[t], state.threes_suit[t], state.threes[t] = deal
+    made = np.flatnonzero(suit != NOBODY)
+    state.shown[t[made], leader[made], suit[made]] = threes[made]
     if rules.tribute:
         tribute.give(state, t)
     c = Columns(state, t)

@@ -56,8 +56,8 @@ class State(PackedTables):
         ranks: ``[B, 6, 15] int8`` the same by rank; kept in step with ``hands``.
         sizes: ``[B, 6] int8`` cards held.
         played: ``[B, 6, 54] int8`` cards each seat has played.
-        given: ``[B, 6, 54] int8`` cards that each seat got from others as tribute or return and
-            that everybody saw; what it plays later is not taken off.
+        shown: ``[B, 6, 54] int8`` cards that everybody saw to come to a seat: the 3s that made the
+            first leader, gifts and returns; less those it gave away, not less those it played.
         lacks: ``[B, 6] int32`` bits of ranks that a seat was seen not to hold when it refused one.
         owes: ``[B, 6] int8`` cards that a seat still has to return.
         giver: ``[B, 6] int8`` to whom.
@@ -106,7 +106,7 @@ class State(PackedTables):
     ranks: I8 = array(SEATS, NUM_RANKS)
     sizes: I8 = array(SEATS)
     played: I8 = array(SEATS, NUM_KINDS)
-    given: I8 = array(SEATS, NUM_KINDS)
+    shown: I8 = array(SEATS, NUM_KINDS)
     lacks: I32 = array(SEATS, dtype=np.int32)
     owes: I8 = array(SEATS)
     giver: I8 = array(SEATS, fill=NOBODY)

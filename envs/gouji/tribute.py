@@ -68,9 +68,9 @@ def move_card(state: State, table: Any, giver: Any, receiver: Any, kind: Any) ->
         state.hands[table, seat, kind] += sign
         state.ranks[table, seat, rank] += sign
         state.sizes[table, seat] += sign
-    state.given[table, receiver, kind] += np.int8(1)
-    known = state.given[table, giver, kind]
-    state.given[table, giver, kind] = np.maximum(known - 1, 0).astype(np.int8)
+    state.shown[table, receiver, kind] += np.int8(1)
+    known = state.shown[table, giver, kind]
+    state.shown[table, giver, kind] = np.maximum(known - 1, 0).astype(np.int8)
 
 
 def open_returns(c: Columns, i: Ints) -> Ints:
