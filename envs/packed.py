@@ -3,7 +3,7 @@
 A game's state is a subclass that names its fields, in the order in which they are stored::
 
     class State(PackedTables):
-        OVER = 1
+        PLAY, OVER = 1, 2
         phase = Column[np.int16](0)  # a small number: a column of ``numbers``, with its first value
         actor = Column[np.int16](NOBODY)
         ...
@@ -106,7 +106,8 @@ class PackedTables:
     """B tables; see the module on how a game declares its fields.
 
     Attributes:
-        OVER: number of the phase in which a hand is over.
+        PLAY: number of the phase of play; phases before it have lower numbers.
+        OVER: number of the phase in which a hand is over, the last.
         COLUMNS: (name, value in a new state) of each column, made from the declarations.
         COLUMN: number of each column by name.
         numbers: ``[B, F]``, its columns are named attributes of shape ``[B]``. Those below are
@@ -118,10 +119,15 @@ class PackedTables:
         injected: 1 where the deal was given; a void then ends the hand.
         void: 1 where the hand ended without being played.
         moves: decisions since the deal.
+        hands: ``[B, S, 54] int8`` cards held by kind.
+        ranks: ``[B, S, 15] int8`` the same by rank.
+        sizes: ``[B, S] int8`` cards held.
+        places: ``[B, S] int8`` finishing place 1 … S, 0 while in.
         recent: ``[B, RECENT, 2]`` ring of (seat, public action id), slot = move number.
         seeds: ``[B, 2] uint64`` hand seed and episode seed.
     """
 
+    PLAY: ClassVar[int]
     OVER: ClassVar[int]
     COLUMNS: ClassVar[tuple[tuple[str, int], ...]]
     COLUMN: ClassVar[dict[str, int]]
@@ -136,6 +142,10 @@ class PackedTables:
     moves: Column[Any]
 
     numbers: npt.NDArray[Any]
+    hands: npt.NDArray[np.int8]
+    ranks: npt.NDArray[np.int8]
+    sizes: npt.NDArray[np.int8]
+    places: npt.NDArray[np.int8]
     recent: npt.NDArray[Any]
     seeds: npt.NDArray[np.uint64]
 

@@ -307,24 +307,6 @@ def constants(rules: Rules) -> I8:
     return np.broadcast_to(same, (_CHUNK, len(same)))
 
 
-def viewers(seats: npt.ArrayLike, count: int) -> Ints:
-    """``[count] intp`` of one seat or ``count`` of them.
-
-    Raises:
-        ValueError: another number of seats, or a seat outside of 0 … 4.
-    """
-    viewer = np.asarray(seats, dtype=np.intp)
-    if viewer.shape != (count,):
-        viewer = np.broadcast_to(viewer, (count,))
-    if count == 1:
-        good = 0 <= viewer.item() < SEATS
-    else:
-        good = not count or bool(viewer.min() >= 0 and viewer.max() < SEATS)
-    if not good:
-        raise ValueError(f"seats are 0 … {SEATS - 1}, not {seats!r}")
-    return viewer
-
-
 def encode(state: State, t: Ints | None, viewer: Ints, constant: I8, out: I8 | None = None) -> I8:
     """Observations ``[N, D] int8`` of seats ``viewer`` at tables ``t``.
 

@@ -110,6 +110,7 @@ class State(PackedTables):
         seeds: ``[B, 2] uint64`` hand seed and episode seed.
     """
 
+    PLAY = PHASE_PLAY
     OVER = PHASE_OVER
 
     # at the deal each is the number given
