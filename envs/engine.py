@@ -81,9 +81,9 @@ class PackedEngine(Generic[S, L]):
         said of those is not used."""
         raise NotImplementedError
 
-    def _step_before(self, state: S, t: Ints, actions: Ints) -> Ints:
-        """Legal actions ``[N]`` at tables ``[N]`` in phases before play; returns the tables whose
-        deal turned out void."""
+    def _step_before(self, state: S, t: Ints, actions: Ints, cards: I8 | None) -> Ints:
+        """Legal actions ``[N]`` at tables ``[N]`` in phases before play, with the very cards, as in
+        :meth:`_step_in_play`; returns the tables whose deal turned out void."""
         raise NotImplementedError
 
     def _step_in_play(self, state: S, t: Ints, actions: Ints, cards: I8 | None) -> None:
@@ -371,7 +371,8 @@ class PackedEngine(Generic[S, L]):
             return
         early = phase < play
         here = np.flatnonzero(early)
-        void = self._step_before(state, t[here], a[here])
+        chosen = None if cards is None else cards[here]
+        void = self._step_before(state, t[here], a[here], chosen)
         if void.size:
             self._void(state, void)
         if late:

@@ -92,7 +92,7 @@ class Engine(Texts):
     def _legal_in_play(self, state: State, t: Ints) -> Legal:
         return play.legal(state, t, self.rules)
 
-    def _step_before(self, state: State, t: Ints, actions: Ints) -> Ints:
+    def _step_before(self, state: State, t: Ints, actions: Ints, cards: I8 | None) -> Ints:
         return roles.step(state, t, actions, self.rules)
 
     def _step_in_play(self, state: State, t: Ints, actions: Ints, cards: I8 | None) -> None:

@@ -18,7 +18,7 @@ from lupai.envs.seats import NOBODY
 
 Ints = npt.NDArray[Any]
 
-DECK = four_packs(marked_b=False).counts
+DECK = four_packs(marked_r=False).counts
 
 
 def mask_hidden(state: State, t: Ints, viewer: Ints) -> State:

@@ -54,6 +54,7 @@ _PUBLIC: Final = (
             "alone; none: a lead", axes="rank"),
     Section("standing_cards", (4,), "its naturals below 2, 2s, small jokers, big jokers", high=16),
     Section("kind", (len(Kind),), "one-hot of ordinary, 够级, 够死级; none: a lead"),
+    Section("burning", (1,), "1 when the question is whether to burn it (烧牌)"),
     Section("owner", (SEATS,), "who played it", axes=_SEAT),
     Section("bottom", (2,), "it is the 底牌 of 头科, of 二科"),
     Section("passed", (SEATS,), "out of the trick", axes=_SEAT),
@@ -216,7 +217,7 @@ def _write_public(state: State, t: Ints, order: Ints, options: I8, into: _Writer
         into[name] = seat(name)
     for name in ("passed", "headless"):
         into[name] = members(name)
-    for name in ("yielded", "melee", "deaths", "redeals"):
+    for name in ("burning", "yielded", "melee", "deaths", "redeals"):
         into[name] = c[:, at[name], None]
     into["next_asked"] = _when_asked(c[:, at["queue"]], c[:, at["phase"]])[row, order]
     into["threes"] = one_hot("threes_suit", 4) * c[:, at["threes"], None]

@@ -15,7 +15,7 @@ from lupai.envs.gouji.leaving import end_hands, go_out, next_place, place_last
 from lupai.envs.gouji.legal import Legal, sets_of
 from lupai.envs.gouji.rules import Rules
 from lupai.envs.gouji.sets import DEAD, HAS_JOKER, IS_GOUJI, PARTS
-from lupai.envs.gouji.state import I8, Phase, State
+from lupai.envs.gouji.state import I8, State
 from lupai.envs.seats import NOBODY, next_seat
 
 Ints = npt.NDArray[Any]
@@ -29,10 +29,10 @@ FREE, BURNING, DUTY, WORDS_ONLY = 0, 1, 2, 3  # modes of lupai.envs.gouji.legal
 
 
 def legal(state: State, t: Ints, rules: Rules) -> Legal:
-    """Legal moves of the acting players of tables ``t``, all in the play or burn phase."""
+    """Legal moves of the acting players of tables ``t``, all in play."""
     c = Columns(state, t)
     lead = c.standing == NOBODY
-    burn = c.phase == Phase.BURN
+    burn = c.burning == 1
     mode = np.zeros(len(t), np.int8)
     if rules.burn_fail is None:
         mode[burn] = BURNING
@@ -65,34 +65,27 @@ def cards_of_play(hands: I8, places: Ints) -> I8:
     return cards
 
 
-def step(
-    state: State,
-    t: Ints,
-    c: Columns,
-    i: Ints,
-    actions: Ints,
-    rules: Rules,
-    cards: I8 | None = None,
-) -> None:
-    """Apply legal moves of the play and burn phases to columns; hands and places in place.
+def step(state: State, t: Ints, actions: Ints, rules: Rules, cards: I8 | None = None) -> None:
+    """Apply legal moves of the play phase in place.
 
     Args:
-        t: ``[N]`` table numbers. c: their columns.
-        i: rows of them that are in these phases.
+        t: ``[N]`` table numbers.
         actions: ``[N]`` ids.
         cards: ``[N, 54] int8`` the very cards of each ``play``; None takes suits in order.
     """
-    plays = actions[i] >= SET
-    words, sets = i[~plays], i[plays]
-    on = words
+    c = Columns(state, t)
+    plays = actions >= SET
+    on = words = np.flatnonzero(~plays)
     if words.size:
         said = actions[words]
         tricks.note_word(c, words, said == _PASS, said == _YIELD)
+    sets = np.flatnonzero(plays)
     if sets.size:
         took = None if cards is None else cards[sets]
         going = _put_down(state, t, c, sets, actions[sets] - SET, rules, took)
         on = np.concatenate([words, going])
     tricks.next_question(c, on)
+    c.store(state, t)
 
 
 def _put_down(

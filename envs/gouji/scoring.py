@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -39,21 +39,7 @@ def even_sum(places: npt.NDArray[np.integer], revolter: npt.NDArray[np.integer])
 
 
 def scores(state: State) -> I64:
-    """``[B, 6] int64``; zero where the hand was void."""
+    """``[B, 6] int64``; zeros where the hand is not over, or was void."""
     worth = even_sum(state.places, state.revolter)
-    worth = np.where(state.void == 1, 0, worth)
+    worth = np.where(state.over & (state.void == 0), worth, 0)
     return np.where(_EVEN, worth[:, None], -worth[:, None])
-
-
-def outcome(state: State, table: int) -> dict[str, Any]:
-    """``finish``, ``scores``, ``revolter`` and ``recorded`` of a hand, as records have them."""
-    found = scores(state.take([table]))[0]
-    places = state.places[table]
-    revolter = int(state.revolter[table])
-    order = [int(seat) for seat in np.argsort(places, kind="stable") if places[seat] > 0]
-    return {
-        "finish": [seat for seat in order if seat != revolter],
-        "scores": found.tolist(),
-        "revolter": None if revolter == NOBODY else revolter,
-        "recorded": [max(int(found[0]), 0), max(int(found[1]), 0)],
-    }

@@ -26,8 +26,7 @@ class Phase(IntEnum):
     REVOLT = 2  # 革命
     WAIVE = 3  # the revolter's 对头 gives up his three 够死级
     PLAY = 4
-    BURN = 5  # 烧牌, or silent
-    OVER = 6
+    OVER = 5
 
 
 class Kind(IntEnum):
@@ -38,7 +37,7 @@ class Kind(IntEnum):
     DEATH = 2  # 够死级: by burners only
 
 
-PHASE_NAMES: Final = ("offer", "answer_offer", "revolt", "waive", "play", "burn", "over")
+PHASE_NAMES: Final = ("offer", "answer_offer", "revolt", "waive", "play", "over")
 
 I8 = npt.NDArray[np.int8]
 I32 = npt.NDArray[np.int32]
@@ -68,6 +67,7 @@ class State(PackedTables):
     """
 
     OVER = Phase.OVER
+    PLAY = Phase.PLAY
 
     # at the deal each is the number given
     phase = _Column(Phase.PLAY)
@@ -79,6 +79,7 @@ class State(PackedTables):
     queue = _Column(EMPTY)  # seats to be asked after the actor, in order; see orders.py
     standing = _Column(NOBODY)  # place of the set to beat (sets.py); NOBODY: the actor leads
     owner = _Column(NOBODY)  # seat that played it
+    burning = _Column(0)  # 1: the question is whether to burn it (烧牌), or silent
     kind = _Column(Kind.ORDINARY)  # of the set to beat
     bottom = _Column(0)  # 底牌: 1 or 2 where it is the last set of 头科 or 二科, else 0
     passed = _Column(0)  # seats out of the trick

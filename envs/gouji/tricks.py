@@ -32,7 +32,7 @@ from lupai.envs.gouji.orders import (
     head,
     queue_table,
 )
-from lupai.envs.gouji.state import Kind, Phase
+from lupai.envs.gouji.state import Kind
 from lupai.envs.seats import NOBODY, next_seat
 
 Ints = npt.NDArray[Any]
@@ -52,7 +52,6 @@ def may_yield(c: Columns) -> npt.NDArray[np.bool_]:
         (c.standing != NOBODY)
         & (c.actor == OPPOSITE[c.owner])
         & (c.kind == Kind.ORDINARY)
-        & (c.phase == Phase.PLAY)
         & (c.melee == 0)
         & (c.bottom == 0)
         & (c.yielded == 0)
@@ -81,7 +80,7 @@ def ask_about_set(c: Columns, i: Ints, dead: npt.NDArray[np.bool_]) -> None:
     queue = np.where(late, _OPPOSITE_LAST[owner, asked], _IN_TURN[owner, asked])
     queue = np.where(burn, _BURNERS[owner, in_trick & ~c.headless[i]], queue)
     c.queue[i] = np.where(dead, EMPTY, queue)
-    c.phase[i] = np.where(burn & ~dead, Phase.BURN, Phase.PLAY)
+    c.burning[i] = burn & ~dead
 
 
 def ask_the_entitled(c: Columns, i: Ints) -> None:
@@ -91,7 +90,7 @@ def ask_the_entitled(c: Columns, i: Ints) -> None:
     asked = others & (_BIT[OPPOSITE[owner]] | c.headless[i] & ~c.passed[i])
     asked = np.where(c.kind[i] == Kind.DEATH, 0, asked)
     c.queue[i] = _IN_TURN[owner, asked]
-    c.phase[i] = Phase.PLAY
+    c.burning[i] = 0
 
 
 def note_word(c: Columns, i: Ints, passes: npt.NDArray[np.bool_], yields: Any) -> None:
@@ -106,7 +105,7 @@ def note_word(c: Columns, i: Ints, passes: npt.NDArray[np.bool_], yields: Any) -
 def next_question(c: Columns, i: Ints) -> None:
     """Go on to the next seat of each row in ``i``, or to the next lead where nobody is left."""
     done = i[head(c.queue[i]) == GAP]
-    burned = done[c.phase[done] == Phase.BURN]
+    burned = done[c.burning[done] == 1]
     if burned.size:
         ask_the_entitled(c, burned)
         done = i[head(c.queue[i]) == GAP]
@@ -131,8 +130,8 @@ def lose_opposite(c: Columns, i: Ints) -> None:
 def end_trick(c: Columns, i: Ints, leader: Ints) -> None:
     """A new trick, led by ``leader``; 四人乱缠 where two have gone out."""
     lose_opposite(c, i)
-    c.phase[i] = Phase.PLAY
     c.actor[i] = leader
+    c.burning[i] = 0
     c.queue[i] = EMPTY
     c.standing[i] = NOBODY
     c.owner[i] = NOBODY
@@ -165,7 +164,7 @@ def lay(c: Columns, i: Ints, gouji: npt.NDArray[np.bool_], empty: Any, place: In
     # one who burned is free when his set is beaten, or when he is out
     duty = c.duty[i]
     duty = np.where(answers & (duty == owner) | (duty == actor) & empty, NOBODY, duty)
-    burns = c.phase[i] == Phase.BURN
+    burns = c.burning[i] == 1
     held = burns & ~empty
     c.burned[i] = np.where(held, owner, np.where(duty == NOBODY, NOBODY, c.burned[i]))
     c.duty[i] = np.where(held, actor, duty)

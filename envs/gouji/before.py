@@ -1,4 +1,4 @@
-"""One decision at each of N tables, whatever phase each is in."""
+"""Before the first lead: what the deal opens, and the answers of its phases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.gouji import play, revolution, tribute
+from lupai.envs.gouji import revolution, tribute
 from lupai.envs.gouji.actions import VERB_ID
 from lupai.envs.gouji.columns import Columns
 from lupai.envs.gouji.legal import Legal
@@ -33,34 +33,17 @@ def begin(state: State, t: Ints, deal: tuple[I32, I32, I32], rules: Rules) -> No
     if rules.tribute:
         tribute.give(state, t)
     c = Columns(state, t)
-    _after_tribute(c, np.arange(len(t)), rules)
+    revolution.begin(c, tribute.open_returns(c, np.arange(len(t))), rules)
     c.store(state, t)
 
 
-def _after_tribute(c: Columns, i: Ints, rules: Rules) -> None:
-    done = tribute.open_returns(c, i)
-    if done.size:
-        revolution.begin(c, done, rules)
-
-
-def legal(state: State, t: Ints, rules: Rules) -> Legal:
-    """Legal moves of the acting players; none where the hand is over."""
-    phase = state.phase[t]
-    late = (phase == Phase.PLAY) | (phase == Phase.BURN)
-    if late.all():
-        return play.legal(state, t, rules)
+def legal_before(state: State, t: Ints) -> Legal:
+    """Legal moves of the acting players at tables ``t``, all in phases before play."""
+    phase, actor = state.phase[t], state.actor[t]
     out = Legal.empty(len(t))
-    here = np.flatnonzero(late)
-    if here.size:
-        out.put(here, play.legal(state, t[here], rules))
-    _early(state, t, phase, out)
-    return out
-
-
-def _early(state: State, t: Ints, phase: Ints, out: Legal) -> None:
     i = np.flatnonzero(phase == Phase.REVOLT)
     if i.size:
-        can = revolution.may_revolt(state.ranks[t[i], state.actor[t[i]]])
+        can = revolution.may_revolt(state.ranks[t[i], actor[i]])
         out.verbs[i] = np.where(can, _BIT["silent"] | _BIT["revolt"], _BIT["silent"])
     out.verbs[phase == Phase.WAIVE] = _BIT["silent"] | _BIT["waive"]
     i = np.flatnonzero(phase == Phase.OFFER)
@@ -70,17 +53,17 @@ def _early(state: State, t: Ints, phase: Ints, out: Legal) -> None:
     if i.size:
         can = tribute.may_refuse(state, t[i])
         out.verbs[i] = np.where(can, _BIT["take"] | _BIT["refuse"], _BIT["take"])
+    return out
 
 
-def step(
+def step_before(
     state: State, t: Ints, actions: Ints, rules: Rules, cards: I8 | None = None
 ) -> npt.NDArray[np.intp]:
-    """Apply legal moves in place.
+    """Apply legal moves in place at tables ``t [N]``, all in phases before play.
 
     Args:
-        t: ``[N]`` table numbers.
         actions: ``[N]`` ids.
-        cards: ``[N, 54] int8`` the very cards of each ``play`` and ``offer``; None: suits in order.
+        cards: ``[N, 54] int8`` the very card of each ``offer``; None: the first suit held.
 
     Returns:
         Table numbers whose deal turned out void.
@@ -88,36 +71,18 @@ def step(
     c = Columns(state, t)
     phase = c.phase.copy()
     void = np.zeros(0, np.intp)
-
-    def rows(*phases: Phase) -> Ints:
-        return np.flatnonzero(np.isin(phase, phases))
-
-    late = rows(Phase.PLAY, Phase.BURN)
-    early = len(late) < len(t)
-    if early:
-        void = _step_early(state, t, c, actions, rules, cards, rows)
-    if late.size:
-        play.step(state, t, c, late, actions, rules, cards)
-    c.store(state, t)
-    return t[void]
-
-
-def _step_early(
-    state: State, t: Ints, c: Columns, actions: Ints, rules: Rules, cards: I8 | None, rows: Any
-) -> npt.NDArray[np.intp]:
-    i = rows(Phase.OFFER)
+    i = np.flatnonzero(phase == Phase.OFFER)
     if i.size:
         tribute.offer(state, t, c, i, actions[i], None if cards is None else cards[i])
-    i = rows(Phase.ANSWER_OFFER)
+    i = np.flatnonzero(phase == Phase.ANSWER_OFFER)
     if i.size:
         done = tribute.answer(state, t, c, i, actions[i])
-        if done.size:
-            revolution.begin(c, done, rules)
-    i = rows(Phase.WAIVE)
+        revolution.begin(c, done, rules)
+    i = np.flatnonzero(phase == Phase.WAIVE)
     if i.size:
         revolution.waive(c, i, actions[i])
-    i = rows(Phase.REVOLT)
-    void = np.zeros(0, np.intp)
+    i = np.flatnonzero(phase == Phase.REVOLT)
     if i.size:
         void = revolution.answer(state, t, c, i, actions[i])
-    return void
+    c.store(state, t)
+    return t[void]
