@@ -117,7 +117,9 @@ class Engine(Texts):
         orders = self.parse_deal(hands, start)[None]
         return self.reset_deals(orders, np.array([start]), previous_finish)
 
-    def reset_deals(self, codes: npt.NDArray[Any], starts: Ints, previous_finish: Any = None) -> State:
+    def reset_deals(
+        self, codes: npt.NDArray[Any], starts: Ints, previous_finish: Any = None
+    ) -> State:
         """B tables with given deals ``codes [B, 216]`` in deal order and start seats ``[B]``, as
         :meth:`parse_deal` gives and checks them; a void ends the hand with scores 0."""
         state = State(len(codes))

@@ -89,7 +89,7 @@ def move_with_cards(state: State, table: int, action: int) -> tuple[str, I8]:
     if action < OFFER:
         return ACTIONS.text(action), none
     if action < SET:
-        kind = int(((hand > 0) & (RANK_OF_KIND == action - OFFER)).argmax())
+        kind = int(((hand > 0) & (action - OFFER == RANK_OF_KIND)).argmax())
         none[kind] = 1
         return f"offer {KIND_TEXTS[kind]}", none
     took = cards_of_play(hand[None], np.array([action - SET]))[0]

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.cards import KIND_B, KIND_R, NUM_KINDS, RANK_B, RANK_R
+from lupai.envs.cards import KIND_B, KIND_R, RANK_B, RANK_R
 from lupai.envs.gouji import tricks
 from lupai.envs.gouji.actions import SET, VERB_ID
 from lupai.envs.gouji.columns import Columns
@@ -118,18 +118,17 @@ def _put_down(
     tricks.ask_about_set(c, i, DEAD[places])
     if rules.burn_fail is None:
         return end_hands(state, t, c, i, rules) if empty.any() else i
-    failed = _failed(c, i, ranks, bound & ~HAS_JOKER[places])
+    failed = bound & (c.duty[i] == actor) & _broke(ranks, HAS_JOKER[places])
     if failed.any():
         _throw_out(state, t, c, i[failed], rules)
     return end_hands(state, t, c, i[~failed], rules)
 
 
-def _failed(c: Columns, i: Ints, ranks: I8, without: npt.NDArray[np.bool_]) -> Any:
-    """Who burned and cannot go on so: a set without joker that is not the last, or no joker left
-    for more than one set."""
-    jokers = ranks[:, RANK_B] + ranks[:, RANK_R]
+def _broke(ranks: I8, joker: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Whether one on duty breaks his promise by a set after which he holds ``ranks [N, 15]``: it
+    held no joker, or none is left for more than one set."""
     several = np.count_nonzero(ranks[:, :RANK_2], axis=1) > 1
-    return (c.duty[i] == c.actor[i]) & (without | (jokers == 0) & several)
+    return ~joker | (ranks[:, RANK_B:].sum(axis=1) == 0) & several
 
 
 def _throw_out(state: State, t: Ints, c: Columns, i: Ints, rules: Rules) -> None:

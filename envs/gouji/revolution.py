@@ -25,10 +25,12 @@ _ALL_FROM: Final = queue_table(FROM_HERE)
 _MEMBERS: Final = np.array([m.bit_count() for m in range(ALL + 1)], np.int8)
 _LOWEST: Final = np.array([(m & -m).bit_length() - 1 for m in range(ALL + 1)], np.int8)
 
+
 def may_revolt(ranks: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
     """``[N] bool``: hands ``[N, 15]`` without R, B and 2."""
     none: npt.NDArray[np.bool_] = ~ranks[:, [RANK_2, RANK_B, RANK_R]].any(axis=1)
     return none
+
 
 def begin(c: Columns, i: Ints, rules: Rules) -> None:
     """Before the first lead: ask about a revolution, or lead at once."""
@@ -39,6 +41,7 @@ def begin(c: Columns, i: Ints, rules: Rules) -> None:
         queue = _ALL_FROM[leader, ALL]
         c.phase[i] = Phase.REVOLT
         c.queue[i] = behead(queue)
+
 
 def answer(state: State, t: Ints, c: Columns, i: Ints, verbs: Ints) -> Ints:
     """Take answers to the poll; the rows whose deal is void by two revolts or more."""
@@ -62,12 +65,14 @@ def answer(state: State, t: Ints, c: Columns, i: Ints, verbs: Ints) -> Ints:
         c.actor[one] = OPPOSITE[seat]
     return done[count >= 2]
 
+
 def waive(c: Columns, i: Ints, verbs: Ints) -> None:
     """The revolter's 对头 keeps his three 够死级, or is headless at once."""
     waives = verbs == _WAIVE
     c.deaths[i] = np.where(waives, 0, c.deaths[i])
     c.headless[i] |= np.where(waives, 1 << c.actor[i], 0)
     _lead(c, i)
+
 
 def _lead(c: Columns, i: Ints) -> None:
     leader = c.first_leader[i]

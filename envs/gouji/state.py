@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from lupai.envs.cards import NUM_KINDS, NUM_RANKS
 from lupai.envs.gouji.orders import ALL, EMPTY, SEATS
-from lupai.envs.seats import NOBODY
 from lupai.envs.packed import RECENT, Column, PackedTables, array, numbers
+from lupai.envs.seats import NOBODY
 
 LAST_PLACE: Final = 6  # 大落
 REVOLTER_PLACE: Final = 4  # 四科

@@ -117,7 +117,7 @@ def offer(state: State, t: Ints, c: Columns, i: Ints, actions: Ints, cards: I8 |
     rank = actions - OFFER
     receiver = c.actor[i]
     if cards is None:
-        held = state.hands[t[i], receiver] * (RANK_OF_KIND == rank[:, None])
+        held = state.hands[t[i], receiver] * (rank[:, None] == RANK_OF_KIND)
     else:
         held = cards
     c.offered[i] = (held > 0).argmax(axis=1)
