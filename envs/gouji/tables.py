@@ -1,7 +1,7 @@
 """Lookup tables of Gouji's hot path: which jokers may go with a set, and how many sets that makes.
 
 A *menu* is a set of joker combos (``combo = b * 5 + r``, a word of 25 bits) for a lead or for an
-answer. Made once, when first imported; tests/envs/gouji/test_tables.py rebuilds each by brute force.
+answer. Made once, when first imported; tests/envs/gouji/test_tables.py rebuilds all by brute force.
 
 How many sets of a row with 1 … n naturals and 0 … T twos there are is a closed form. Let ``A(x)``
 be the number of combos of the menu with at most x jokers. An answer of size S with m naturals has
