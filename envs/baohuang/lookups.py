@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS
+from lupai.envs.baohuang.actions import ACTIONS
 from lupai.envs.baohuang.state import COLUMN, COLUMNS, PHASE_NAMES, SEATS, Solo
 from lupai.envs.cards import NUM_KINDS
 from lupai.envs.seats import NOBODY
