@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.envs import lookups
-from lupai.envs.actions import ACTIONS
+from lupai.envs.baohuang.actions import ACTIONS
 from lupai.envs.baohuang.state import PHASE_NAMES, SEATS, Solo, State
 from lupai.envs.cards import NUM_KINDS
 from lupai.envs.lookups import VIEWER, LookupTable
