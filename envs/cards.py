@@ -197,9 +197,11 @@ def weihai_deck() -> Deck:
     return make_deck(texts)
 
 
-def four_packs(*, marked_b: bool = False) -> Deck:
-    """Four full packs, 216 cards, with ``R*`` and on request ``B*``."""
+def four_packs(*, marked_r: bool = True, marked_b: bool = False) -> Deck:
+    """Four full packs, 216 cards, with ``R*`` (unless not wanted) and on request ``B*``."""
     texts = [t for t in KIND_TEXTS for _ in range(4)]
+    if not marked_r:
+        return Deck(tuple(sorted(parse_hand(" ".join(texts)))))
     texts[-1] = "R*"
     if marked_b:
         texts[texts.index("B")] = "B*"

@@ -41,6 +41,12 @@ class LegalMoves(Protocol):
     def contains(self, actions: Any) -> npt.NDArray[np.bool_]:
         """``[N]``: is the one id given per table legal."""
 
+    def take(self, rows: Any) -> Any:
+        """Those of some of the tables."""
+
+    def put(self, rows: Any, other: Any) -> None:
+        """Overwrite those of some of the tables."""
+
 
 class Tables(Protocol):
     """B tables of a game: what adapters read of a state."""

@@ -13,15 +13,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS, CALL, SET_IDENTITY, VERBS
+from lupai.envs.baohuang.actions import ACTIONS, CALL, SET_IDENTITY, VERBS
 from lupai.envs.baohuang.hidden import roles_known
 from lupai.envs.baohuang.legal import set_of_action
 from lupai.envs.baohuang.lookups import VIEWER, Ints, Lookup, LookupTable
 from lupai.envs.baohuang.rules import Rules
+from lupai.envs.baohuang.sets import PARTS
 from lupai.envs.baohuang.state import (
     COLUMN,
     PHASE_NAMES,
-    RECENT,
     SEATS,
     Phase,
     Said,
@@ -30,8 +30,9 @@ from lupai.envs.baohuang.state import (
 )  # fmt: skip
 from lupai.envs.cards import NUM_KINDS
 from lupai.envs.layout import Layout, Section
+from lupai.envs.packed import RECENT
 from lupai.envs.seats import NOBODY, members
-from lupai.envs.sets import PARTS, ROWS
+from lupai.envs.sets import ROWS
 
 I8 = npt.NDArray[np.int8]
 Bits = npt.NDArray[np.bool_]
@@ -305,24 +306,6 @@ def constants(rules: Rules) -> I8:
     """``[chunk, …]`` sections ``deck`` and ``options``, neighbours and the same in every state."""
     same = np.concatenate([rules.cards.counts, option_vector(rules)])
     return np.broadcast_to(same, (_CHUNK, len(same)))
-
-
-def viewers(seats: npt.ArrayLike, count: int) -> Ints:
-    """``[count] intp`` of one seat or ``count`` of them.
-
-    Raises:
-        ValueError: another number of seats, or a seat outside of 0 … 4.
-    """
-    viewer = np.asarray(seats, dtype=np.intp)
-    if viewer.shape != (count,):
-        viewer = np.broadcast_to(viewer, (count,))
-    if count == 1:
-        good = 0 <= viewer.item() < SEATS
-    else:
-        good = not count or bool(viewer.min() >= 0 and viewer.max() < SEATS)
-    if not good:
-        raise ValueError(f"seats are 0 … {SEATS - 1}, not {seats!r}")
-    return viewer
 
 
 def encode(state: State, t: Ints | None, viewer: Ints, constant: I8, out: I8 | None = None) -> I8:

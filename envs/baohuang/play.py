@@ -22,12 +22,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import SET, SET_IDENTITY, VERB_ID
+from lupai.envs.baohuang.actions import SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.legal import Ints, Legal, verb_mask
 from lupai.envs.baohuang.moves import one_play, play_moves
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.scoring import solo_decided
-from lupai.envs.baohuang.state import COLUMN, I16, PHASE_OVER, SEATS, State, rows
+from lupai.envs.baohuang.state import COLUMN, I16, PHASE_OVER, SEATS, State
 from lupai.envs.baohuang.tables import PARTS_OF, SIZE_OF
 from lupai.envs.cards import (
     KIND_B,
@@ -38,6 +38,7 @@ from lupai.envs.cards import (
     RANK_OF_KIND,
     count_ranks,
 )  # fmt: skip
+from lupai.envs.packed import rows
 from lupai.envs.seats import NOBODY, members, next_seat
 
 I8 = npt.NDArray[np.int8]

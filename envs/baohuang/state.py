@@ -1,8 +1,6 @@
 """The state of many tables of Baohuang as a few arrays.
 
-Everything is ``[B, …]``, B tables; small numbers live as columns of one ``numbers [B, F] int16``
-array, so that copying, taking and pickling tables touches a few arrays. Column names are attributes
-(``state.actor`` is the ``[B]`` view of its column). Sets of seats are bit masks, see
+Everything is ``[B, …]``, B tables; see :mod:`lupai.envs.packed`. Sets of seats are bit masks, see
 :mod:`lupai.envs.seats`. ``-1`` (:data:`~lupai.envs.seats.NOBODY`) means nobody or nothing.
 
 Hidden from other seats: their rows of ``hands`` and ``ranks``, ``identity_seat``, ``guard`` and
@@ -12,17 +10,16 @@ a secret ``solo`` while the role is not public.
 from __future__ import annotations
 
 from enum import IntEnum
-from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lupai.envs.cards import NUM_KINDS, NUM_RANKS
+from lupai.envs.packed import RECENT, Column, PackedTables, array, numbers
 from lupai.envs.seats import NOBODY
 
 SEATS: Final = 5
-RECENT: Final = 16  # moves that a state remembers; the whole history is the adapter's log
 
 
 class Phase(IntEnum):
@@ -88,92 +85,16 @@ class Said(IntEnum):
     SILENT_NIU = 20
 
 
-# name, value at the deal
-COLUMNS: Final = (
-    ("phase", 0),  # Phase
-    ("actor", NOBODY),  # seat to act; NOBODY when over
-    ("start", 0),  # seat that got the first card
-    ("crown", NOBODY),  # seat with R*, until roles are set
-    ("first_holder", NOBODY),  # seat that was dealt R*
-    ("marked_b", NOBODY),  # seat that was dealt B*
-    ("emperor", NOBODY),
-    ("guard", NOBODY),  # the true guard; NOBODY before roles and without one
-    ("solo", 0),  # Solo, the true one
-    ("public", 0),  # 1: who is (or that nobody is) guard is public
-    ("identity_kind", NOBODY),  # card kind of the called card
-    ("identity_seat", NOBODY),  # holder of the identity card while it makes a difference: while
-    # the role is hidden, and always where it is 特画
-    ("multiplier", 1),
-    ("declared", 0),  # 1: the guard declared himself before the first lead
-    ("votes", 0),  # votes in the running poll
-    ("standing", NOBODY),  # action id of the set to beat; NOBODY: the actor leads
-    ("owner", NOBODY),  # seat that played it
-    ("circle", 1),
-    ("to_ask", 0),  # seats still to be asked in this circle or poll
-    ("passed", 0),  # seats that passed this set (also in circle 2)
-    ("yielded", 0),
-    ("claimed", 0),
-    ("left_trick", 0),  # pass_scope=trick: seats out until the next lead
-    ("alive", 0),  # seats that hold cards
-    ("out_count", 0),  # seats that have a finishing place
-    ("redeals", 0),
-    ("injected", 0),  # 1: the deal was given; a void ends the hand
-    ("void", 0),  # 1: the hand ended without an emperor
-    ("abandoned", 0),  # 1: the emperor gave the crown up and nobody took it
-    ("moves", 0),  # decisions since the deal
-)
-COLUMN: Final = {name: i for i, (name, _) in enumerate(COLUMNS)}
-_DEFAULTS: Final = np.array([value for _, value in COLUMNS], dtype=np.int16)
-_ARRAYS: Final = (
-    "numbers",
-    "hands",
-    "ranks",
-    "sizes",
-    "played",
-    "shown",
-    "pile",
-    "added",
-    "said",
-    "places",
-    "recent",
-    "seeds",
-)
-
 I16 = npt.NDArray[np.int16]
 I8 = npt.NDArray[np.int8]
+_Column = Column[np.int16]
 
 
-@lru_cache(maxsize=64)
-def every(tables: int) -> npt.NDArray[np.intp]:
-    """Numbers of all tables; always the same read-only array, by which :func:`rows` knows it."""
-    t = np.arange(tables)
-    t.setflags(write=False)
-    return t
-
-
-def rows(array: npt.NDArray[Any], t: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
-    """Rows ``t`` of an array: the array itself where ``t`` is :func:`every`, else a copy."""
-    return array if t is every(len(array)) else array[t]
-
-
-class _Column:
-    """A named column of ``numbers``."""
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-    def __get__(self, state: State, owner: type[State]) -> I16:
-        return state.numbers[:, self.index]
-
-    def __set__(self, state: State, value: Any) -> None:
-        state.numbers[:, self.index] = value
-
-
-class State:
+class State(PackedTables):
     """B tables.
 
     Attributes:
-        numbers: ``[B, F] int16``, columns as in :data:`COLUMNS`.
+        numbers: ``[B, F] int16``, columns as named below.
         hands: ``[B, S, 54] int8`` cards held by kind; marked jokers count with their kind.
         ranks: ``[B, S, 15] int8`` the same by rank; kept in step with ``hands``.
         sizes: ``[B, S] int8`` cards held; public at all times.
@@ -189,95 +110,56 @@ class State:
         seeds: ``[B, 2] uint64`` hand seed and episode seed.
     """
 
-    numbers: I16
-    hands: I8
-    ranks: I8
-    sizes: I8
-    played: I8
-    shown: I8
-    pile: I8
-    added: I8
-    said: npt.NDArray[np.int32]
-    places: I8
-    recent: I16
-    seeds: npt.NDArray[np.uint64]
+    PLAY = PHASE_PLAY
+    OVER = PHASE_OVER
 
-    phase = _Column(COLUMN["phase"])
-    actor = _Column(COLUMN["actor"])
-    start = _Column(COLUMN["start"])
-    crown = _Column(COLUMN["crown"])
-    first_holder = _Column(COLUMN["first_holder"])
-    marked_b = _Column(COLUMN["marked_b"])
-    emperor = _Column(COLUMN["emperor"])
-    guard = _Column(COLUMN["guard"])
-    solo = _Column(COLUMN["solo"])
-    public = _Column(COLUMN["public"])
-    identity_kind = _Column(COLUMN["identity_kind"])
-    identity_seat = _Column(COLUMN["identity_seat"])
-    multiplier = _Column(COLUMN["multiplier"])
-    declared = _Column(COLUMN["declared"])
-    votes = _Column(COLUMN["votes"])
-    standing = _Column(COLUMN["standing"])
-    owner = _Column(COLUMN["owner"])
-    circle = _Column(COLUMN["circle"])
-    to_ask = _Column(COLUMN["to_ask"])
-    passed = _Column(COLUMN["passed"])
-    yielded = _Column(COLUMN["yielded"])
-    claimed = _Column(COLUMN["claimed"])
-    left_trick = _Column(COLUMN["left_trick"])
-    alive = _Column(COLUMN["alive"])
-    out_count = _Column(COLUMN["out_count"])
-    redeals = _Column(COLUMN["redeals"])
-    injected = _Column(COLUMN["injected"])
-    void = _Column(COLUMN["void"])
-    abandoned = _Column(COLUMN["abandoned"])
-    moves = _Column(COLUMN["moves"])
+    # at the deal each is the number given
+    phase = _Column(0)  # Phase
+    actor = _Column(NOBODY)  # seat to act; NOBODY when over
+    start = _Column(0)  # seat that got the first card
+    crown = _Column(NOBODY)  # seat with R*, until roles are set
+    first_holder = _Column(NOBODY)  # seat that was dealt R*
+    marked_b = _Column(NOBODY)  # seat that was dealt B*
+    emperor = _Column(NOBODY)
+    guard = _Column(NOBODY)  # the true guard; NOBODY before roles and without one
+    solo = _Column(0)  # Solo, the true one
+    public = _Column(0)  # 1: who is (or that nobody is) guard is public
+    identity_kind = _Column(NOBODY)  # card kind of the called card
+    # holder of the identity card while it makes a difference: while the role is hidden, and always
+    # where it is 特画
+    identity_seat = _Column(NOBODY)
+    multiplier = _Column(1)
+    declared = _Column(0)  # 1: the guard declared himself before the first lead
+    votes = _Column(0)  # votes in the running poll
+    standing = _Column(NOBODY)  # action id of the set to beat; NOBODY: the actor leads
+    owner = _Column(NOBODY)  # seat that played it
+    circle = _Column(1)
+    to_ask = _Column(0)  # seats still to be asked in this circle or poll
+    passed = _Column(0)  # seats that passed this set (also in circle 2)
+    yielded = _Column(0)
+    claimed = _Column(0)
+    left_trick = _Column(0)  # pass_scope=trick: seats out until the next lead
+    alive = _Column(0)  # seats that hold cards
+    out_count = _Column(0)  # seats that have a finishing place
+    redeals = _Column(0)
+    injected = _Column(0)  # 1: the deal was given; a void ends the hand
+    void = _Column(0)  # 1: the hand ended without an emperor
+    abandoned = _Column(0)  # 1: the emperor gave the crown up and nobody took it
+    moves = _Column(0)  # decisions since the deal
 
-    def __init__(self, tables: int) -> None:
-        self.numbers = np.tile(_DEFAULTS, (tables, 1))
-        self.hands = np.zeros((tables, SEATS, NUM_KINDS), dtype=np.int8)
-        self.ranks = np.zeros((tables, SEATS, NUM_RANKS), dtype=np.int8)
-        self.sizes = np.zeros((tables, SEATS), dtype=np.int8)
-        self.played = np.zeros((tables, SEATS, NUM_KINDS), dtype=np.int8)
-        self.shown = np.zeros((tables, NUM_KINDS), dtype=np.int8)
-        self.pile = np.zeros((tables, NUM_KINDS), dtype=np.int8)
-        self.added = np.full((tables, SEATS), NOBODY, dtype=np.int8)
-        self.said = np.zeros((tables, SEATS), dtype=np.int32)
-        self.places = np.zeros((tables, SEATS), dtype=np.int8)
-        self.recent = np.full((tables, RECENT, 2), NOBODY, dtype=np.int16)
-        self.seeds = np.zeros((tables, 2), dtype=np.uint64)
+    numbers: I16 = numbers(np.int16)
+    hands: I8 = array(SEATS, NUM_KINDS)
+    ranks: I8 = array(SEATS, NUM_RANKS)
+    sizes: I8 = array(SEATS)
+    played: I8 = array(SEATS, NUM_KINDS)
+    shown: I8 = array(NUM_KINDS)
+    pile: I8 = array(NUM_KINDS)
+    added: I8 = array(SEATS, fill=NOBODY)
+    said: npt.NDArray[np.int32] = array(SEATS, dtype=np.int32)
+    places: I8 = array(SEATS)
+    recent: I16 = array(RECENT, 2, dtype=np.int16, fill=NOBODY)
+    seeds: npt.NDArray[np.uint64] = array(2, dtype=np.uint64)
 
-    def __len__(self) -> int:
-        return len(self.numbers)
 
-    @property
-    def over(self) -> npt.NDArray[np.bool_]:
-        """``[B] bool``: the hand has ended."""
-        over: npt.NDArray[np.bool_] = self.phase == PHASE_OVER
-        return over
-
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """All that it is made of, by name: the arrays themselves, no copies."""
-        return {name: getattr(self, name) for name in _ARRAYS}
-
-    def take(self, rows: npt.ArrayLike) -> State:
-        """New state with copies of some tables, in the given order."""
-        index = np.asarray(rows, dtype=np.intp)
-        new = State.__new__(State)
-        for name in _ARRAYS:
-            setattr(new, name, getattr(self, name)[index])
-        return new
-
-    def put(self, rows: npt.ArrayLike, other: State) -> None:
-        """Overwrite some tables with those of another state."""
-        index = np.asarray(rows, dtype=np.intp)
-        for name in _ARRAYS:
-            getattr(self, name)[index] = getattr(other, name)
-
-    def copy(self) -> State:
-        """Independent copy."""
-        return self.take(np.arange(len(self)))
-
-    def equals(self, other: State) -> bool:
-        """Whether all arrays are equal."""
-        return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in _ARRAYS)
+COLUMNS: Final = State.COLUMNS
+COLUMN: Final = State.COLUMN

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS, ActionLayout
 from lupai.envs.baohuang import notation, render
+from lupai.envs.baohuang.actions import ACTIONS, BaohuangActions
 from lupai.envs.baohuang.legal import Ints, Legal
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import State
+from lupai.envs.engine import PackedEngine
 
 if TYPE_CHECKING:
     from lupai.envs.view import View
 
 
-class Texts:
+class Texts(PackedEngine[State, Legal]):
     """The engine's methods with text; see :class:`~lupai.envs.baohuang.engine.Engine`."""
 
-    actions: Final[ActionLayout] = ACTIONS
+    actions: Final[BaohuangActions] = ACTIONS
     rules: Rules
-    legal: Any
-    _tables: Any
 
     def legal_texts(self, state: State, table: int, legal: Legal | None = None) -> list[str]:
         """Legal moves of a table as text, in the order of the ``lupai legal`` contract."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import difflib
 import json
+from functools import cached_property
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lupai.envs.baohuang.rules_text import from_file, from_string, show
+from lupai.envs.cards import Deck, four_packs
 from lupai.envs.errors import RulesError
 
 Preset = Literal["shandong"]
@@ -48,6 +50,11 @@ class Rules(BaseModel):
     )
     tribute: bool = Field(description="进贡 by the finishing order of the hand before")
     end: Literal["side_out", "last_player"] = Field(description="when a hand stops")
+
+    @cached_property
+    def cards(self) -> Deck:
+        """The deck as card codes."""
+        return four_packs(marked_r=False)
 
     def differing(self) -> dict[str, Any]:
         """Options that differ from the preset, for records: ``{"preset": …, option: value}``."""

@@ -1,0 +1,45 @@
+"""Scores (§7) from finishing places."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lupai.envs.gouji.state import SEATS, State
+from lupai.envs.seats import NOBODY
+
+I64 = npt.NDArray[np.int64]
+
+VALUES: Final = np.array([0, 4, 2, 0, 0, -2, -4], np.int64)  # by place; 0: none yet
+SWEEP: Final = 12  # 串三户
+_EVEN: Final = np.arange(SEATS) % 2 == 0
+
+
+def even_sum(places: npt.NDArray[np.integer], revolter: npt.NDArray[np.integer]) -> I64:
+    """What the even side is worth, ``[N] int64``; the odd side is worth the negative.
+
+    Args:
+        places: ``[N, 6]``, 0 where an early end left a place open: then one side is out.
+        revolter: ``[N]`` seat or -1.
+    """
+    values = VALUES[places]
+    sums = [values[:, side].sum(axis=1) for side in (_EVEN, ~_EVEN)]
+    complete = (places[:, _EVEN] > 0).all(axis=1)
+    worth = np.where(complete, sums[0], -sums[1])
+    # a revolter counts as 三科 where both his mates are 头科 and 二科
+    third = places == 3
+    at = np.flatnonzero(revolter != NOBODY)
+    third[at, revolter[at]] = True
+    for side, sign in ((_EVEN, 1), (~_EVEN, -1)):
+        won = (places[:, side] == 1).any(axis=1) & (places[:, side] == 2).any(axis=1)
+        worth = np.where(won & third[:, side].any(axis=1), sign * SWEEP, worth)
+    return worth
+
+
+def scores(state: State) -> I64:
+    """``[B, 6] int64``; zeros where the hand is not over, or was void."""
+    worth = even_sum(state.places, state.revolter)
+    worth = np.where(state.over & (state.void == 0), worth, 0)
+    return np.where(_EVEN, worth[:, None], -worth[:, None])
