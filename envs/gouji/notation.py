@@ -21,9 +21,10 @@ from lupai.envs.cards import (
 from lupai.envs.errors import IllegalMoveError, NotationError
 from lupai.envs.gouji.actions import ACTIONS, OFFER, SET, Move
 from lupai.envs.gouji.play import cards_of_play
-from lupai.envs.gouji.sets import MAX_JOKERS, MAX_NATURALS, PARTS, ROW_JOKERS, ROW_TWOS, GoujiSet
+from lupai.envs.gouji.sets import PARTS, ROW_TWOS, GoujiSet
 from lupai.envs.gouji.state import PHASE_NAMES, Kind, State
 from lupai.envs.seats import NOBODY
+from lupai.envs.sets import MAX_JOKERS, MAX_NATURALS, ROW_JOKERS
 
 I8 = npt.NDArray[np.int8]
 Ints = npt.NDArray[Any]
