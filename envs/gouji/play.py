@@ -34,8 +34,8 @@ def legal(state: State, t: Ints, rules: Rules) -> Legal:
     lead = c.standing == NOBODY
     burn = c.burning == 1
     mode = np.zeros(len(t), np.int8)
+    mode[burn] = BURNING
     if rules.burn_fail is None:
-        mode[burn] = BURNING
         mode[lead & (c.duty == c.actor)] = DUTY
     out = sets_of(state.ranks[t, c.actor], c.standing, mode)
     verbs = np.where(lead, np.uint32(0), _VERB_BITS["pass"])
