@@ -1,8 +1,8 @@
-"""A slow, plain referee of 够级 (Gouji) written from the rules page alone, to compare the engine with.
+"""A slow, plain referee of 够级 (Gouji), written from the rules page alone.
 
-Nothing here imports the package under test: an oracle that shares code with
-the engine would share its mistakes. README.md lists how the page was read
-where it leaves room.
+It is there to compare the engine with. Nothing here imports the package under
+test: an oracle that shares code with the engine would share its mistakes.
+README.md lists how the page was read where it leaves room.
 """
 
 from .events import EVENTS

@@ -57,6 +57,8 @@ class Hand:
     place in the hand before, for tribute.
     """
 
+    tribute: Tribute | None
+
     def __init__(
         self,
         options: Options,
@@ -121,7 +123,7 @@ class Hand:
         self.events: Counter[str] = Counter()
         self.phase = ""
         self.queue: list[tuple[int, str]] = []
-        self.tribute: Tribute | None = None
+        self.tribute = None
         # Revolution
         self.votes: list[tuple[int, str]] = []
         self.revolter: int | None = None

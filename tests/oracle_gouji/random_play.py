@@ -1,220 +1,20 @@
-"""Deals and players that make rare branches of the rules common.
+"""Biased random players that make rare branches of the rules common.
 
-Every deal is four full packs, 36 cards a seat, in deal order. `rng` is always
-the caller's own.
+`rng` is always the caller's own.
 """
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from .deals import DEALS, HIGH, WEIGHTS
 from .hand import Hand
 from .options import Options
-from .sets import BELOW_TWO, PACK, RANKS, has_joker
+from .sets import RANKS, has_joker
 
-Deal = tuple[list[list[str]], int]
-
-DECK = PACK * 4
-HIGH = "RB2"
-
-
-def _dealt(piles: Sequence[Sequence[str]], rng: random.Random) -> Deal:
-    """Piles of any sizes, by seat, filled up or cut to 36 each; order of the deal drawn."""
-    hands = [list(pile) for pile in piles]
-    spare: list[str] = []
-    for hand in hands:
-        rng.shuffle(hand)
-        spare += hand[36:]
-        del hand[36:]
-    left = Counter(DECK) - Counter(card for hand in hands for card in hand)
-    rest = list(left.elements())
-    rng.shuffle(rest)
-    for hand in hands:
-        while len(hand) < 36:
-            hand.append(rest.pop())
-        rng.shuffle(hand)
-    return hands, rng.randrange(6)
-
-
-def _take(deck: list[str], ranks: str, number: int, rng: random.Random) -> list[str]:
-    """Move up to `number` cards of these ranks out of the deck."""
-    fit = [i for i, card in enumerate(deck) if card[0] in ranks]
-    chosen = sorted(rng.sample(fit, min(number, len(fit))), reverse=True)
-    return [deck.pop(i) for i in chosen]
-
-
-def shuffled(rng: random.Random) -> Deal:
-    """A plain deal."""
-    return _dealt([[]] * 6, rng)
-
-
-def grouped(rng: random.Random) -> Deal:
-    """Big groups: a seat holds few ranks, and goes out in few sets."""
-    naturals = [card for card in DECK if card[0] in BELOW_TWO]
-    order = list(BELOW_TWO)
-    rng.shuffle(order)
-    naturals.sort(key=lambda card: order.index(card[0]))
-    high = [card for card in DECK if card[0] in HIGH]
-    rng.shuffle(high)
-    piles: list[list[str]] = [[] for _ in range(6)]
-    seats = list(range(6))
-    rng.shuffle(seats)
-    weights = [rng.choice((0, 1, 1, 3)) for _ in seats]
-    if not any(weights):
-        weights[0] = 1
-    for card in high:
-        open_seats = [seat for seat in seats if len(piles[seat]) < 36 and weights[seat]]
-        chances = [weights[seat] for seat in open_seats]
-        piles[rng.choices(open_seats, chances)[0]].append(card)
-    for seat in seats:
-        while len(piles[seat]) < 36:
-            piles[seat].append(naturals.pop())
-    # Some cards change places, so that ranks meet their betters.
-    for _ in range(rng.choice((0, 6, 20, 40))):
-        a, b = rng.sample(range(6), 2)
-        i, j = rng.randrange(36), rng.randrange(36)
-        if piles[a][i][0] not in HIGH and piles[b][j][0] not in HIGH:
-            piles[a][i], piles[b][j] = piles[b][j], piles[a][i]
-    return _dealt(piles, rng)
-
-
-def two_ranks(rng: random.Random) -> Deal:
-    """Two whole ranks a seat and four high cards, then some cards change places.
-
-    So burning is often allowed, and last sets are met by sets of equal size.
-    """
-    order = rng.sample(BELOW_TWO, 12)
-    piles = [[card for card in DECK if card[0] in order[2 * i : 2 * i + 2]] for i in range(6)]
-    high = [card for card in DECK if card[0] in HIGH]
-    rng.shuffle(high)
-    for pile in piles:
-        pile += high[:4]
-        del high[:4]
-    for _ in range(rng.choice((0, 1, 2, 4, 8, 16))):
-        a, b = rng.sample(range(6), 2)
-        i, j = rng.randrange(36), rng.randrange(36)
-        piles[a][i], piles[b][j] = piles[b][j], piles[a][i]
-    return _dealt(piles, rng)
-
-
-def one_high(rng: random.Random) -> Deal:
-    """As `two_ranks`, but two seats have one high card each and nobody a card of their ranks."""
-    order = rng.sample(BELOW_TWO, 12)
-    piles = [[card for card in DECK if card[0] in order[2 * i : 2 * i + 2]] for i in range(6)]
-    high = [card for card in DECK if card[0] in HIGH]
-    rng.shuffle(high)
-    for pile, number in zip(piles, (1, 1, 7, 7, 4, 4), strict=True):
-        pile += high[:number]
-        del high[:number]
-    # The two are short of three cards, which those with seven give.
-    for short, rich in ((0, 2), (1, 3)):
-        naturals = [card for card in piles[rich] if card[0] not in HIGH][:3]
-        for card in naturals:
-            piles[rich].remove(card)
-            piles[short].append(card)
-    rng.shuffle(piles)
-    return _dealt(piles, rng)
-
-
-def burners(rng: random.Random) -> Deal:
-    """Two or three seats hold the jokers, and few ranks beside them."""
-    deck = list(DECK)
-    rng.shuffle(deck)
-    piles: list[list[str]] = [[] for _ in range(6)]
-    seats = rng.sample(range(6), rng.choice((2, 3)))
-    for i, card in enumerate(_take(deck, "BR", 8, rng)):
-        piles[seats[i % len(seats)]].append(card)
-    for seat in seats:
-        own = "".join(rng.sample(BELOW_TWO[3:], 3))
-        piles[seat] += _take(deck, own, 24, rng) + _take(deck, "2", rng.choice((0, 3)), rng)
-    return _dealt(piles, rng)
-
-
-def strong_side(rng: random.Random) -> Deal:
-    """One side holds nearly everything high: 串三户 is near."""
-    deck = list(DECK)
-    rng.shuffle(deck)
-    piles: list[list[str]] = [[] for _ in range(6)]
-    side = rng.randrange(2)
-    high = _take(deck, "RB2AK", rng.choice((40, 56)), rng)
-    for i, card in enumerate(high):
-        piles[(side + 2 * i) % 6].append(card)
-    low = _take(deck, "3456", 64, rng)
-    for i, card in enumerate(low):
-        piles[(side + 1 + 2 * i) % 6].append(card)
-    return _dealt(piles, rng)
-
-
-def poor_seats(rng: random.Random, number: int = 1, strong_mates: bool = True) -> Deal:
-    """`number` seats without R, B and 2, who may revolt; their mates are strong if wished."""
-    deck = list(DECK)
-    rng.shuffle(deck)
-    piles: list[list[str]] = [[] for _ in range(6)]
-    poor = rng.sample(range(6), number)
-    rich = [(poor[0] + step) % 6 for step in ((2, 4) if strong_mates else (1, 3, 5))]
-    rich = [seat for seat in rich if seat not in poor]
-    others = [seat for seat in range(6) if seat not in poor]
-    for i, card in enumerate(_take(deck, "RB2", 24, rng)):
-        piles[rng.choice(rich) if rich and i % 4 else rng.choice(others)].append(card)
-    if rich:
-        for i, card in enumerate(_take(deck, "AKQ", 36, rng)):
-            piles[rich[i % len(rich)]].append(card)
-    return _dealt(piles, rng)
-
-
-def poor_grouped(rng: random.Random) -> Deal:
-    """As `two_ranks` or `grouped`, and one seat has no R, B and 2: most go to its 对头."""
-    hands, start = rng.choice((two_ranks, grouped))(rng)
-    poor = rng.randrange(6)
-    receivers = [(poor + step) % 6 for step in (3, 3, 1, 2, 4, 5)]
-    for i, card in enumerate(hands[poor]):
-        if card[0] not in HIGH:
-            continue
-        rng.shuffle(receivers)
-        for seat in receivers:
-            fit = [j for j, other in enumerate(hands[seat]) if other[0] not in HIGH]
-            if fit:
-                j = rng.choice(fit)
-                hands[poor][i], hands[seat][j] = hands[seat][j], card
-                break
-    return hands, start
-
-
-def spread_threes(rng: random.Random) -> Deal:
-    """No seat has two 3s of one suit: the start seat leads."""
-    piles: list[list[str]] = [[] for _ in range(6)]
-    for suit in "shcd":
-        for seat in rng.sample(range(6), 4):
-            piles[seat].append("3" + suit)
-    return _dealt(piles, rng)
-
-
-DEALS: dict[str, Callable[[random.Random], Deal]] = {
-    "shuffled": shuffled,
-    "grouped": grouped,
-    "two_ranks": two_ranks,
-    "one_high": one_high,
-    "burners": burners,
-    "strong_side": strong_side,
-    "poor": poor_seats,
-    "two_poor": lambda rng: poor_seats(rng, 2, False),
-    "poor_grouped": poor_grouped,
-    "spread_threes": spread_threes,
-}
-# How often each is drawn: those that lead to rare branches more often.
-WEIGHTS = {
-    "shuffled": 2,
-    "grouped": 2,
-    "two_ranks": 8,
-    "one_high": 3,
-    "burners": 2,
-    "strong_side": 1,
-    "poor": 2,
-    "two_poor": 1,
-    "poor_grouped": 6,
-    "spread_threes": 1,
-}
+Move = tuple[int, str]  # seat and move
+Lead = tuple[int, Hand, set[str]]  # moves before it, the hand, names of the events before it
 
 
 @dataclass(frozen=True)
@@ -307,54 +107,65 @@ def choose(
     return rng.choice(near)
 
 
-def curious_move(hand: Hand, seen: Counter[str], rng: random.Random) -> str | None:
-    """Of some legal moves the one that is an example of the rarest branch in `seen`."""
-    legal = hand.legal()
-    if len(legal) == 1:
-        return legal[0]
-    seat = hand.question()[0]  # type: ignore[index]
-    size = sum(hand.hands[seat].values())
-    words = [move for move in legal if move[0] not in RANKS]
-    sets = [move for move in legal if move[0] in RANKS]
-    tried = words + [text for text in sets if len(text) == size][:1]
-    tried += rng.sample(sets, min(6, len(sets)))
-    best, least = None, 0
-    for move in tried:
-        after = hand.copy()
-        after.play(move)
-        count = min((seen[name] for name in after.events), default=None)
-        if count is not None and (best is None or count < least):
-            best, least = move, count
+def curious_trick(
+    hand: Hand, styles: list[Style], seen: Counter[str], rng: random.Random, tries: int
+) -> list[str]:
+    """Moves of one trick: of some random ones the trick with the rarest branch in `seen`."""
+    best: list[str] = []
+    least = None
+    for _ in range(tries):
+        trial, moves, keen = hand.copy(), list[str](), rng.random() < 0.5
+        while (question := trial.question()) is not None:
+            seat, kind = question
+            if moves and kind == "lead":
+                break
+            size = sum(trial.hands[seat].values())
+            moves.append(choose(trial.legal(), kind, size, rng.choice(styles), rng, keen))
+            trial.play(moves[-1])
+        count = min(seen[name] for name in trial.events)
+        if least is None or count < least:
+            best, least = moves, count
     return best
 
 
 def play_out(
-    hand: Hand, rng: random.Random, seen: Counter[str] | None = None
-) -> list[tuple[int, str]]:
+    hand: Hand,
+    rng: random.Random,
+    seen: Counter[str] | None = None,
+    leads: list[Lead] | None = None,
+) -> list[Move]:
     """Play to the end; returns the moves with their seats.
 
-    `seen`, if given, counts the events of many hands; every second player or so
-    then looks for what is rare in it.
+    `seen`, if given, counts the events of many hands; the players then look for
+    what is rare in it as soon as somebody is close to going out. `leads`, if
+    given, gets an entry for every trick.
     """
     styles = [random_style(rng) for _ in range(6)]
     if rng.random() < 0.4:  # quick: hands run out in few sets
         styles = [replace(style, big=1.0, jokers=0.05) for style in styles]
     if rng.random() < 0.3:  # sly: pass first, beat later
         styles = [replace(style, decline=0.7) for style in styles]
-    curious = [seen is not None and rng.random() < 0.5 for _ in range(6)]
     bold = rng.random() < 0.7  # last sets and burns meet whatever can beat them
     slow = rng.random() < 0.5  # everybody waits with a last card until one has gone out
-    moves = []
+    curious = seen is not None and rng.random() < 0.8
+    moves: list[Move] = []
+    planned: list[str] = []
     while (question := hand.question()) is not None:
         seat, kind = question
-        owner_left = hand.owner is not None and not hand.holds(hand.owner)
-        keen = bold and (owner_left or hand.burners_only or hand.standing_reason == "burn")
-        waits = slow and len(hand.finish) < 2 and not owner_left and rng.random() < 0.9
-        size = sum(hand.hands[seat].values())
-        move = None
-        if seen is not None and curious[seat] and not waits and rng.random() < 0.5:
-            move = curious_move(hand, seen + hand.events, rng)
-        if move is None:
+        if leads is not None and kind == "lead":
+            leads.append((len(moves), hand.copy(), set(hand.events)))
+        if curious and seen is not None and kind == "lead" and hand.phase == "play":
+            near = [other for other in hand.holders() if sum(hand.hands[other].values()) <= 4]
+            if len(near) >= (3 if slow else 1):
+                tries = 40 if slow else 6
+                planned = curious_trick(hand, styles, seen + hand.events, rng, tries)
+        if planned:
+            move = planned.pop(0)
+        else:
+            owner_left = hand.owner is not None and not hand.holds(hand.owner)
+            keen = bold and (owner_left or hand.burners_only or hand.standing_reason == "burn")
+            waits = slow and len(hand.finish) < 2 and not owner_left and rng.random() < 0.9
+            size = sum(hand.hands[seat].values())
             move = choose(hand.legal(), kind, size, styles[seat], rng, keen, waits)
         moves.append((seat, move))
         hand.play(move)
@@ -383,9 +194,37 @@ def random_hand(rng: random.Random, options: Options | None = None) -> Hand:
     bare = [i for i, cards in enumerate(hands) if sum(card[0] in HIGH for card in cards) == 1]
     if bare and rng.random() < 0.7:
         giver = rng.choice(bare)
-        previous = [(giver + step) % 6 for step in (2, 3, 1, 4, 0, 5)]
+        places = rng.choice(((2, 3, 1, 4, 0, 5), (3, 2, 1, 4, 5, 0)))
+        previous = [(giver + step) % 6 for step in places]
     return Hand(options, hands, start, previous if options.tribute else None)
 
 
 # Finishing orders that are 串三户.
 STRINGS = [[0, 2, 4, 1, 3, 5], [5, 1, 3, 0, 4, 2]]
+
+
+def random_runs(
+    rng: random.Random, seen: Counter[str], enough: int = 100, options: Options | None = None
+) -> Iterator[tuple[Hand, list[Move]]]:
+    """Hands at their first question, each with moves to its end; without end.
+
+    A hand in which something happened that `seen` has fewer than `enough` times
+    is played on some times more from the trick in which it happened. `seen`
+    counts every event once, those of the common beginning with the first of
+    such hands only.
+    """
+    while True:
+        first = random_hand(rng, options)
+        leads: list[Lead] = []
+        hand = first.copy()
+        hand.events.update(first.events)
+        moves = play_out(hand, rng, seen, leads)
+        yield first.copy(), moves
+        rare = min(hand.events, key=lambda name: (seen[name], name))
+        before = [lead for lead in leads if rare not in lead[2]]
+        if seen[rare] >= enough or not before:
+            continue
+        number, at_lead, _ = before[-1]
+        for _ in range(10):
+            again = at_lead.copy()
+            yield first.copy(), moves[:number] + play_out(again, rng, seen)

@@ -15,7 +15,10 @@ def duties(previous_finish: Sequence[int]) -> list[tuple[int, int, int]]:
     first = previous_finish[:3]
     if len({seat % 2 for seat in first}) == 1:  # 串三户
         return [((seat + 3) % 6, seat, 1) for seat in first]
-    return [(previous_finish[5], previous_finish[0], 2), (previous_finish[4], previous_finish[1], 1)]
+    return [
+        (previous_finish[5], previous_finish[0], 2),
+        (previous_finish[4], previous_finish[1], 1),
+    ]
 
 
 class Tribute:
