@@ -22,7 +22,7 @@ from lupai.agents.base import I32
 from lupai.agents.tactical.agent import TacticalAgent
 from lupai.agents.tactical.bids import BIDS
 from lupai.agents.tactical.weights import FIXED, TERMS, WEIGHTS
-from lupai.envs.actions import VERB_ID
+from lupai.envs.baohuang.actions import VERB_ID
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import PHASE_PLAY
 

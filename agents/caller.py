@@ -10,7 +10,7 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS, VERB_ID
+from lupai.envs.baohuang.actions import ACTIONS, VERB_ID
 from lupai.envs.deals import GAMMA, mix
 from lupai.envs.view import Views
 

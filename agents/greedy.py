@@ -26,11 +26,12 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.base import I32
-from lupai.envs.actions import CALL, SET, SET_IDENTITY, VERB_ID
+from lupai.envs.baohuang.actions import CALL, SET, SET_IDENTITY, VERB_ID
+from lupai.envs.baohuang.sets import set_id
 from lupai.envs.baohuang.state import PHASE_PLAY
 from lupai.envs.cards import NUM_KINDS, RANK_B, RANK_OF_KIND, RANK_R
 from lupai.envs.game import Game
-from lupai.envs.sets import ALL_COMBOS, COMBOS, MAX_NATURALS, ROW_JOKERS, ROWS, set_id
+from lupai.envs.sets import ALL_COMBOS, COMBOS, MAX_NATURALS, ROW_JOKERS, ROWS
 from lupai.envs.view import View, Views
 
 LATE: Final = 10  # from this hand size on jokers are hung; 0, 5, 20 and 44 score less against it

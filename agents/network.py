@@ -24,10 +24,11 @@ from torch import Tensor, nn
 from lupai.agents.advice import BEHIND, FEATURES
 from lupai.agents.card import NetworkConfig
 from lupai.agents.history import history_encoder
-from lupai.envs.actions import ACTIONS, CALL, SET
+from lupai.envs.baohuang.actions import ACTIONS, CALL, SET
+from lupai.envs.baohuang.sets import PARTS
 from lupai.envs.cards import NUM_RANKS, RANK_B, RANK_OF_KIND, RANK_R
 from lupai.envs.layout import Layout
-from lupai.envs.sets import PARTS, ROW_JOKERS
+from lupai.envs.sets import ROW_JOKERS
 
 __all__ = [
     "MoveScorer",

@@ -20,7 +20,7 @@ from lupai.agents.advice import Adviser
 from lupai.agents.base import I32, best_of_rows
 from lupai.agents.card import AgentCard
 from lupai.agents.streams import decision_numbers, lane_draws, own_generator
-from lupai.envs.actions import VERB_ID
+from lupai.envs.baohuang.actions import VERB_ID
 from lupai.envs.errors import LupaiError, RulesError
 from lupai.envs.game import Game
 from lupai.envs.view import View, Views

@@ -1,21 +1,8 @@
-"""Action ids: one definition that counts, encodes and decodes every move of the suite's games.
+"""Action ids: one definition that counts, encodes and decodes every move of a game.
 
-The ids are the same under every preset; a preset masks what it lacks. Blocks, in this order:
-
-=============  =====  ==================================================================
-block          ids    move
-=============  =====  ==================================================================
-verb              17  one id for each move that is a word: pass, yield, claim, grab, …
-call              54  ``call c``, by card kind
-call_open         54  ``call c open`` (明独)
-call_secret       54  ``call c secret`` (暗独)
-set             5224  ``play s``, s a set without X, see :mod:`lupai.envs.sets`
-set_identity    5225  the same with the identity card in it (``9*99``; ``99X`` where it is
-                      特画), and last X alone
-=============  =====  ==================================================================
-
-The identity flag means "the identity card is among the cards": which card that is follows from
-the hand, so the text of a starred move needs the rank of the identity card.
+Ids are the same under every preset of a game; a preset masks what it lacks. They lie in named
+blocks, the first of them the moves that are a word. A game's layout is a subclass that says what
+the ids of its blocks mean, such as :class:`lupai.envs.baohuang.actions.BaohuangActions`.
 """
 
 from __future__ import annotations
@@ -24,47 +11,25 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.cards import KIND_TEXTS, NUM_KINDS, parse_kind, shorten
 from lupai.envs.errors import NotationError
-from lupai.envs.sets import (
-    NUM_SETS,
-    PARTS,
-    ROW_JOKERS,
-    X_ALONE,
-    CardSet,
-    format_set,
-    parse_set,
-    set_id,
-)  # fmt: skip
-
-VERBS: Final = (
-    "pass", "yield", "claim", "grab", "decline", "cede", "declare", "silent", "solo", "ti", "niu",
-    "keep", "abandon", "accept", "refuse", "oppose", "open",
-)  # fmt: skip
-VERB_ID: Final = {verb: i for i, verb in enumerate(VERBS)}
-CALL_WAYS: Final = ("", "open", "secret")
-
-
-@dataclass(frozen=True)
-class Move:
-    """A move by its parts: a verb; ``call`` with kind and way; or ``play`` with a set."""
-
-    verb: str
-    kind: int = -1
-    way: str = ""
-    cards: CardSet | None = None
 
 
 @dataclass(frozen=True)
 class ActionLayout:
-    """Named blocks of action ids, each ``(name, number of ids)``."""
+    """Named blocks of action ids, each ``(name, number of ids)``.
+
+    Attributes:
+        verbs: the moves that are a word; ids 0, 1, … in this order.
+    """
 
     blocks: tuple[tuple[str, int], ...]
+
+    verbs: ClassVar[tuple[str, ...]]
 
     @cached_property
     def offsets(self) -> dict[str, int]:
@@ -81,10 +46,20 @@ class ActionLayout:
         return sum(count for _, count in self.blocks)
 
     @cached_property
+    def verb_id(self) -> dict[str, int]:
+        """Action id of each verb."""
+        return {verb: action for action, verb in enumerate(self.verbs)}
+
+    @cached_property
     def hash(self) -> str:
         """16 hex digits over blocks, verbs and the parts of every set; changes when any id does."""
-        text = json.dumps([self.blocks, VERBS, CALL_WAYS, KIND_TEXTS])
-        return hashlib.sha256(text.encode() + PARTS.tobytes()).hexdigest()[:16]
+        words, parts = self._meaning()
+        text = json.dumps([self.blocks, *words])
+        return hashlib.sha256(text.encode() + parts.tobytes()).hexdigest()[:16]
+
+    def _meaning(self) -> tuple[list[Any], npt.NDArray[Any]]:
+        """All besides the blocks that says what an id is: words, and the parts of every set."""
+        raise NotImplementedError
 
     def block_of(self, action: int) -> tuple[str, int]:
         """Name of the block and the place in it.
@@ -98,123 +73,32 @@ class ActionLayout:
                     return name, action - self.offsets[name]
         raise NotationError(f"action {action!r} is not in 0 … {self.size - 1}")
 
-    def decode(self, action: int, *, supreme: bool = False) -> Move:
-        """Move of an id; with ``supreme`` the identity flag is the X of 特画, else the star."""
-        name, place = self.block_of(int(action))
-        if name == "verb":
-            return Move(VERBS[place])
-        if name.startswith("call"):
-            return Move("call", kind=place, way=CALL_WAYS[_CALL_BLOCKS.index(name)])
-        rank, n, b, r = (int(v) for v in PARTS[place])
-        flagged = name == "set_identity"
-        x = int(flagged and (supreme or place == X_ALONE))
-        return Move("play", cards=CardSet(rank, n, b, r, x, starred=flagged and not x))
+    def decode(self, action: int) -> Any:
+        """Move of an id, in parts."""
+        raise NotImplementedError
 
-    def encode(self, move: Move) -> int:
+    def encode(self, move: Any) -> int:
         """Id of a move."""
-        if move.verb == "call":
-            return self.offsets[_CALL_BLOCKS[CALL_WAYS.index(move.way)]] + move.kind
-        if move.cards is not None:
-            flagged = move.cards.starred or move.cards.x
-            return self.offsets["set_identity" if flagged else "set"] + move.cards.id
-        return self.offsets["verb"] + VERB_ID[move.verb]
+        raise NotImplementedError
 
-    def text(self, action: int, identity_rank: int | None = None, *, supreme: bool = False) -> str:
-        """Move of an id in the notation of the records, sets suit-free.
+    def text(self, action: int) -> str:
+        """Move of an id in the notation of the records, sets suit-free."""
+        raise NotImplementedError
 
-        Args:
-            identity_rank: rank 0 … 14 of the identity card; needed for starred sets only.
-        """
-        move = self.decode(action, supreme=supreme)
-        if move.verb == "call":
-            return f"call {KIND_TEXTS[move.kind]} {move.way}".rstrip()
-        if move.cards is not None:
-            return f"play {format_set(move.cards, identity_rank)}"
-        return move.verb
-
-    def parse(self, text: str) -> Move:
+    def parse(self, text: str) -> Any:
         """Read a move text; the inverse of :meth:`text`.
 
         Raises:
             NotationError: unreadable; says what a move looks like.
         """
-        words = text.split(" ")
-        if len(words) == 1 and words[0] in VERB_ID:
-            return Move(words[0])
-        if words[0] == "call" and len(words) in (2, 3):
-            if len(words) == 3 and words[2] not in CALL_WAYS[1:]:
-                raise NotationError(
-                    f"unreadable move {shorten(text)!r}: after the card of a call stands nothing, "
-                    f"'open' or 'secret'"
-                )
-            return Move("call", kind=parse_kind(words[1]), way=words[2] if len(words) == 3 else "")
-        if words[0] == "play" and len(words) == 2:
-            return Move("play", cards=parse_set(words[1]))
-        raise NotationError(
-            f"unreadable move {shorten(text)!r}: a move is one of {', '.join(VERBS)}, "
-            f"'call CARD [open|secret]' or 'play SET'"
-        )
+        raise NotImplementedError
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the columns of :attr:`features`."""
-        return (
-            *(f"verb_{v}" for v in VERBS), "call", "call_open", "call_secret", "play",
-            *(f"rank_{i}" for i in range(ROW_JOKERS)), "jokers_only",
-            "n", "b", "r", "identity", "size",
-        )  # fmt: skip
+        raise NotImplementedError
 
     @cached_property
     def features(self) -> npt.NDArray[np.float32]:
         """``[A, F] float32``: what each id is, one-hots and counts (counts divided by 4)."""
-        names = self.feature_names
-        table = np.zeros((self.size, len(names)), dtype=np.float32)
-        for name, count in self.blocks:
-            ids = self.offsets[name] + np.arange(count)
-            if name == "verb":
-                table[ids, ids] = 1
-            elif name in _CALL_BLOCKS:
-                table[ids, names.index(name)] = 1
-                kind = np.arange(NUM_KINDS)
-                natural = kind < 52
-                table[ids[natural], names.index("rank_0") + kind[natural] // 4] = 1
-                table[ids, names.index("b")] = kind == 52
-                table[ids, names.index("r")] = kind == 53
-            else:
-                parts = PARTS[:count].astype(np.float32)
-                table[ids, names.index("play")] = 1
-                table[ids, names.index("rank_0") + PARTS[:count, 0]] = 1
-                for column, letter in ((1, "n"), (2, "b"), (3, "r")):
-                    table[ids, names.index(letter)] = parts[:, column] / 4
-                table[ids, names.index("identity")] = name == "set_identity"
-                table[ids, names.index("size")] = parts[:, 1:].sum(axis=1) / 4
-        table.setflags(write=False)
-        return table
-
-
-_CALL_BLOCKS: Final = ("call", "call_open", "call_secret")
-ACTIONS: Final = ActionLayout(
-    (
-        ("verb", len(VERBS)),
-        ("call", NUM_KINDS),
-        ("call_open", NUM_KINDS),
-        ("call_secret", NUM_KINDS),
-        ("set", NUM_SETS),
-        ("set_identity", NUM_SETS + 1),
-    )
-)
-CALL: Final = ACTIONS.offsets["call"]
-SET: Final = ACTIONS.offsets["set"]
-SET_IDENTITY: Final = ACTIONS.offsets["set_identity"]
-
-__all__ = [
-    "ACTIONS",
-    "CALL",
-    "SET",
-    "SET_IDENTITY",
-    "VERBS",
-    "VERB_ID",
-    "ActionLayout",
-    "Move",
-    "set_id",
-]
+        raise NotImplementedError

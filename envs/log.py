@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY
+from lupai.envs.baohuang.actions import ACTIONS, SET, SET_IDENTITY
 from lupai.envs.cards import KIND_TEXTS
 from lupai.envs.game import Game, LegalMoves
 

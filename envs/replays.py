@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import SET
+from lupai.envs.baohuang.actions import SET
 from lupai.envs.cards import shorten
 from lupai.envs.errors import LupaiError, RecordError
 from lupai.envs.game import Game

@@ -1,205 +1,81 @@
-"""Sets (一套牌) of Baohuang: ids, text, beating, and the tables of the move generator.
+"""What the sets (一套牌) of all games have in common: jokers beside naturals, and beating.
 
-A set is ``n`` natural cards of one rank plus ``b`` small and ``r`` big jokers, and ``x`` = 1 when
-the 特画 X is in it; at least one card. B beats A iff they have the same number of cards and, both
-sorted from high to low, every card of B is strictly higher than the card of A at the same place
-(S1: 每一张的点数必须高于). Because naturals of a set are all alike, this has a closed form::
+A set holds ``n`` natural cards (of one rank, but for attached 2s in Gouji) and ``b`` small and
+``r`` big jokers. B beats A iff they have the same number of cards and, both sorted from high to
+low, every card of B is strictly higher than the card of A at the same place. For the jokers this
+has a closed form, :func:`jokers_beat`; what is left are naturals against naturals.
 
-    sizes equal, x_A = 0, x_B >= r_A, r_B + x_B >= r_A + b_A,
-    and (n_B = 0, or n_A > 0 and rank_B > rank_A)
-
-(the first ``r_A`` places of A need an X above them, the next ``b_A`` an R or X, and naturals of B
-may only meet naturals of A).
-
-Ids of the 5,224 sets without X, ``combo = b * 5 + r``:
-
-* one natural or more: ``rank * 400 + (n - 1) * 25 + combo``, n = 1 … 16: 13 · 16 · 25 = 5,200;
-* jokers alone: ``5200 + combo - 1``: 24.
-
-A *row* of the move generator is a rank (13 of them, and one for jokers alone); what may be added
-to the naturals of a row is a 25-bit mask of combos. That a legal answer has ``n = size - b - r``
-makes one word per row enough to say all of them.
+A *combo* is ``b * 5 + r``, and the combos that may be added to some naturals are a 25-bit word. A
+*row* is a rank (13 of them), or jokers alone. That a legal answer has ``n = size - b - r`` makes
+one word per row enough to say all of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.cards import NATURAL_RANKS, RANK_LETTERS, RANKS
-from lupai.envs.errors import NotationError
+from lupai.envs.cards import NATURAL_RANKS, RANK_LETTERS
 
 MAX_NATURALS: Final = 16
 MAX_JOKERS: Final = 4
 COMBOS: Final = 25
 ROWS: Final = NATURAL_RANKS + 1
 ROW_JOKERS: Final = NATURAL_RANKS
-NUM_SETS: Final = NATURAL_RANKS * MAX_NATURALS * COMBOS + COMBOS - 1
-X_ALONE: Final = NUM_SETS  # only with the identity flag: the 特画 by itself
-MAX_SIZE: Final = MAX_NATURALS + 2 * MAX_JOKERS + 1  # an X may hang on the largest set
+_LARGEST: Final = MAX_NATURALS + 2 * MAX_JOKERS + 1
 
 U32 = npt.NDArray[np.uint32]
+Complaint = Callable[[str], Exception]
 
 
-@dataclass(frozen=True, order=True)
-class CardSet:
-    """One set. ``rank`` is 0 … 12, or 13 when ``n`` is 0; ``starred`` = the identity card is in it.
+def jokers_beat(r: Any, x: Any, standing_b: Any, standing_r: Any) -> Any:
+    """Whether every joker of a standing set lies under a higher card of an answer of its size.
 
-    ``x`` and ``starred`` are never both set: where the identity card is 特画 it is ``x``.
+    Numbers or arrays. An R needs an X above it, a B an R or X.
+
+    Args:
+        r, x: big jokers and cards above them (特画) of the answer.
+        standing_b, standing_r: small and big jokers of the set to beat, which has no X.
     """
-
-    rank: int
-    n: int
-    b: int = 0
-    r: int = 0
-    x: int = 0
-    starred: bool = False
-
-    @property
-    def size(self) -> int:
-        """Number of cards."""
-        return self.n + self.b + self.r + self.x
-
-    @property
-    def id(self) -> int:
-        """Id of the set without X and star; :data:`X_ALONE` for X by itself."""
-        return int(
-            set_id(np.array(self.rank), np.array(self.n), np.array(self.b), np.array(self.r))
-        )
+    return (x >= standing_r) & (r + x >= standing_r + standing_b)
 
 
-def set_id(
-    rank: npt.NDArray[np.integer],
-    n: npt.NDArray[np.integer],
-    b: npt.NDArray[np.integer],
-    r: npt.NDArray[np.integer],
-) -> npt.NDArray[np.int64]:
-    """Ids of sets given by their parts; no card at all gives :data:`X_ALONE`."""
-    combo = b.astype(np.int64) * 5 + r
-    alone = NATURAL_RANKS * MAX_NATURALS * COMBOS + (combo + COMBOS - 1) % COMBOS
-    natural = rank.astype(np.int64) * (MAX_NATURALS * COMBOS) + (n - 1) * COMBOS + combo
-    return np.where(n == 0, alone, natural)
+# --- text ----------------------------------------------------------------------------------------
 
 
-def beats(answer: CardSet, standing: CardSet) -> bool:
-    """Whether ``answer`` beats ``standing`` (closed form of the module's docstring)."""
-    return (
-        answer.size == standing.size
-        and standing.x == 0
-        and answer.x >= standing.r
-        and answer.r + answer.x >= standing.r + standing.b
-        and (answer.n == 0 or (standing.n > 0 and answer.rank > standing.rank))
-    )
-
-
-def _parts() -> npt.NDArray[np.int8]:
-    table = np.zeros((NUM_SETS + 1, 4), dtype=np.int8)
-    rank, n, b, r = np.meshgrid(
-        np.arange(NATURAL_RANKS), np.arange(1, MAX_NATURALS + 1), np.arange(5), np.arange(5),
-        indexing="ij",
-    )  # fmt: skip
-    table[: rank.size] = np.stack([rank.ravel(), n.ravel(), b.ravel(), r.ravel()], axis=1)
-    combo = np.arange(1, COMBOS)
-    table[rank.size : NUM_SETS, 0] = ROW_JOKERS
-    table[rank.size : NUM_SETS, 2] = combo // 5
-    table[rank.size : NUM_SETS, 3] = combo % 5
-    table[X_ALONE] = (ROW_JOKERS, 0, 0, 0)
-    table.setflags(write=False)
-    return table
-
-
-# [5225, 4] int8: rank, n, b, r of each id; last row X alone (no card but X).
-PARTS: Final = _parts()
-SET_SIZE: Final = PARTS[:, 1:].sum(axis=1).astype(np.int8)  # without X
-
-
-def parse_set(text: str) -> CardSet:
-    """Read a set: natural cards, B's, R's, X; ``*`` after the first card of the identity's rank.
+def read_ranks(letters: Sequence[str], fail: Complaint) -> list[int]:
+    """Ranks, as places in :data:`~lupai.envs.cards.RANK_LETTERS`, of the letters of a set.
 
     Raises:
-        NotationError: unreadable, mixed ranks, wrong order, or too many cards of a kind.
+        Exception: ``fail(why)`` for a letter that is no rank.
     """
-
-    def fail(why: str) -> NotationError:
-        return NotationError(
-            f"unreadable set {text!r}: {why}; a set is naturals of one rank, then B's, then R's, "
-            f"then X, for example 9, 999BR, BB, 44X, 9*99"
-        )
-
-    letters: list[str] = []
-    star_at: int | None = None
-    for letter in text:
-        if letter == "*":
-            if star_at is not None or not letters:
-                raise fail("a star stands once, behind a card")
-            star_at = len(letters) - 1
-        else:
-            letters.append(letter)
-    if not letters:
-        raise fail("it has no card")
     unknown = [c for c in letters if c not in RANK_LETTERS]
     if unknown:
         raise fail(f"{unknown[0]!r} is no rank")
-    order = [RANK_LETTERS.index(c) for c in letters]
-    naturals = [rank for rank in order if rank < NATURAL_RANKS]
-    if len(set(naturals)) > 1:
-        raise fail("two natural ranks do not mix")
-    if order != sorted(order):
+    return [RANK_LETTERS.index(c) for c in letters]
+
+
+def check_ranks(ranks: Sequence[int], fail: Complaint) -> None:
+    """Raise ``fail(why)`` where ranks are out of order, or more than there are in four packs."""
+    if list(ranks) != sorted(ranks):
         raise fail("cards are out of order")
-    counts = {c: letters.count(c) for c in "BRX"}
-    if len(naturals) > MAX_NATURALS:
-        raise fail(f"{len(naturals)} cards of a rank, at most {MAX_NATURALS} exist")
-    for letter, limit in (("B", MAX_JOKERS), ("R", MAX_JOKERS), ("X", 1)):
-        if counts[letter] > limit:
-            raise fail(f"{counts[letter]} cards {letter}, at most {limit} exist")
-    if star_at is not None:
-        if letters[star_at] == "X" or letters.index(letters[star_at]) != star_at:
-            raise fail("a star stands behind the first card of its rank, never behind X")
-        if counts["X"]:
-            raise fail("a set with X has no star")
-    return CardSet(
-        rank=naturals[0] if naturals else ROW_JOKERS,
-        n=len(naturals),
-        b=counts["B"],
-        r=counts["R"],
-        x=counts["X"],
-        starred=star_at is not None,
-    )
+    counts = [ranks.count(rank) for rank in range(len(RANK_LETTERS))]
+    if max(counts[:NATURAL_RANKS]) > MAX_NATURALS:
+        most = max(counts[:NATURAL_RANKS])
+        raise fail(f"{most} cards of a rank, at most {MAX_NATURALS} exist")
+    for rank, limit in ((NATURAL_RANKS, MAX_JOKERS), (NATURAL_RANKS + 1, MAX_JOKERS), (-1, 1)):
+        if counts[rank] > limit:
+            raise fail(f"{counts[rank]} cards {RANK_LETTERS[rank]}, at most {limit} exist")
 
 
-def star_rank(text: str) -> int | None:
-    """Rank (0 … 14) that carries the star of a readable set text, or None."""
-    place = text.find("*")
-    return RANK_LETTERS.index(text[place - 1]) if place > 0 else None
+# --- tables of the move generators; tests/envs/test_sets.py rebuilds each by brute force ---------
 
 
-def format_set(cards: CardSet, identity_rank: int | None = None) -> str:
-    """Text of a set; a starred one needs the rank 0 … 14 of the identity card.
-
-    >>> format_set(CardSet(rank=6, n=3), None), format_set(CardSet(6, 3, starred=True), 6)
-    ('999', '9*99')
-    >>> format_set(CardSet(rank=2, n=2, b=2, starred=True), 13)
-    '55B*B'
-    """
-    text = (RANKS[cards.rank] * cards.n if cards.n else "") + "B" * cards.b + "R" * cards.r
-    text += "X" * cards.x
-    if not cards.starred:
-        return text
-    letter = RANK_LETTERS[identity_rank] if identity_rank is not None else ""
-    if not letter or letter not in text:
-        raise ValueError(f"a starred set {text!r} needs the rank of the identity card in it")
-    place = text.index(letter) + 1
-    return f"{text[:place]}*{text[place:]}"
-
-
-# --- tables of the move generator; tests/envs/test_sets.py rebuilds each by brute force ---------
-
-
-def _combo_mask(allowed: npt.NDArray[np.bool_]) -> U32:
+def combo_mask(allowed: npt.NDArray[np.bool_]) -> U32:
     """Pack ``[..., 5, 5]`` booleans over (b, r) into one word, bit ``b * 5 + r``."""
     bits = allowed.reshape(*allowed.shape[:-2], COMBOS).astype(np.uint32)
     words: U32 = (bits << np.arange(COMBOS, dtype=np.uint32)).sum(axis=-1, dtype=np.uint32)
@@ -213,20 +89,21 @@ _B, _R = np.meshgrid(np.arange(5), np.arange(5), indexing="ij")
 def joker_table() -> U32:
     """``[5, 5]``: combos within a hand of (small, big) jokers."""
     have = np.arange(5)
-    return _combo_mask((have[:, None, None, None] >= _B) & (have[None, :, None, None] >= _R))
+    return combo_mask((have[:, None, None, None] >= _B) & (have[None, :, None, None] >= _R))
 
 
 @cache
-def fit_table() -> U32:
-    """``[MAX_SIZE + 1, 17]``: combos that make a set of this size with 1 … count naturals."""
-    n = np.arange(MAX_SIZE + 1)[:, None, None, None] - _B - _R
-    return _combo_mask((n >= 1) & (n <= np.arange(MAX_NATURALS + 1)[None, :, None, None]))
+def fit_table(naturals: int = MAX_NATURALS, largest: int = _LARGEST) -> U32:
+    """``[largest + 1, naturals + 1]``: combos that make a set of this size with 1 … count
+    naturals."""
+    n = np.arange(largest + 1)[:, None, None, None] - _B - _R
+    return combo_mask((n >= 1) & (n <= np.arange(naturals + 1)[None, :, None, None]))
 
 
 @cache
-def only_table() -> U32:
-    """``[MAX_SIZE + 1]``: combos that make a set of this size alone."""
-    return _combo_mask(np.arange(MAX_SIZE + 1)[:, None, None] == _B + _R)
+def only_table(largest: int = _LARGEST) -> U32:
+    """``[largest + 1]``: combos that make a set of this size alone."""
+    return combo_mask(np.arange(largest + 1)[:, None, None] == _B + _R)
 
 
 @cache
@@ -238,9 +115,9 @@ def answer_table() -> U32:
     x = np.arange(2)[:, None, None, None]
     b_standing = (np.arange(COMBOS) // 5)[None, :, None, None]
     r_standing = (np.arange(COMBOS) % 5)[None, :, None, None]
-    return _combo_mask((x >= r_standing) & (_R + x >= r_standing + b_standing))
+    return combo_mask(jokers_beat(_R, x, b_standing, r_standing))
 
 
-COMBOS_WITH_B: Final = int(_combo_mask(_B >= 1))
-COMBOS_WITH_R: Final = int(_combo_mask(_R >= 1))
+COMBOS_WITH_B: Final = int(combo_mask(_B >= 1))
+COMBOS_WITH_R: Final = int(combo_mask(_R >= 1))
 ALL_COMBOS: Final = (1 << COMBOS) - 1

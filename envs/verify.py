@@ -15,7 +15,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY
+from lupai.envs.baohuang.actions import ACTIONS, SET, SET_IDENTITY
+from lupai.envs.baohuang.sets import set_id
 from lupai.envs.cards import KIND_B, KIND_R, KIND_TEXTS, NATURAL_RANKS, NUM_KINDS
 from lupai.envs.errors import LupaiError, RecordError
 from lupai.envs.game import Game
@@ -27,7 +28,7 @@ from lupai.envs.records import (
     verify_record,
 )  # fmt: skip
 from lupai.envs.seats import NOBODY
-from lupai.envs.sets import MAX_JOKERS, MAX_NATURALS, ROW_JOKERS, set_id
+from lupai.envs.sets import MAX_JOKERS, MAX_NATURALS, ROW_JOKERS
 
 I64 = npt.NDArray[np.int64]
 Verdict = list[str] | RecordError

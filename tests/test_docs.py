@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from lupai.envs import baohuang_v0
-from lupai.envs.actions import ACTIONS, VERB_ID, VERBS
+from lupai.envs.baohuang.actions import ACTIONS, VERB_ID, VERBS
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.rules import OPTION_NAMES, PRESETS, Rules, load_rules
 from lupai.envs.baohuang.state import PHASE_NAMES, PHASE_PLAY

@@ -31,7 +31,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from lupai.envs import baohuang_v0
-from lupai.envs.actions import ACTIONS, VERBS
+from lupai.envs.baohuang.actions import ACTIONS, VERBS
 from lupai.envs.baohuang.observation import EVENT_FIELDS, OBSERVATION, STATE
 from lupai.envs.baohuang.rules import PRESETS, Rules, load_rules
 from lupai.envs.baohuang.scoring import final_scores

@@ -22,7 +22,7 @@ from lupai.agents.greedy import GreedyAgent
 from lupai.agents.tactical import TacticalAgent, Weights, heuristic
 from lupai.agents.tactical.play import Trick
 from lupai.agents.tactical.weights import FIXED, TERMS, WEIGHTS
-from lupai.envs.actions import SET
+from lupai.envs.baohuang.actions import SET
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import PHASE_OVER, PHASE_PLAY
 from lupai.envs.view import Views

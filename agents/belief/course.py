@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.belief.views import HandViews, PublicLog
-from lupai.envs.actions import SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang import play
+from lupai.envs.baohuang.actions import SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.state import COLUMN, SEATS, State
 from lupai.envs.baohuang.tables import SIZE_OF
 from lupai.envs.seats import NOBODY

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from lupai.agents.belief.course import Course
 from lupai.agents.belief.views import PublicLog
-from lupai.envs.actions import CALL, SET, SET_IDENTITY, VERB_ID, VERBS
+from lupai.envs.baohuang.actions import CALL, SET, SET_IDENTITY, VERB_ID, VERBS
 from lupai.envs.baohuang.state import SEATS
 from lupai.envs.baohuang.tables import PARTS_OF
 from lupai.envs.seats import NOBODY

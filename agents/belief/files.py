@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from lupai.agents.belief.base import BeliefError
 from lupai.agents.verified import read_verified
-from lupai.envs.actions import ACTIONS
+from lupai.envs.baohuang.actions import ACTIONS
 
 __all__ = ["BeliefCard", "layout_hash", "read_folder", "write_folder"]
 

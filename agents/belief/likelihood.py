@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.belief.behaviour import Population
-from lupai.envs.actions import CALL, SET, SET_IDENTITY
+from lupai.envs.baohuang.actions import CALL, SET, SET_IDENTITY
 from lupai.envs.baohuang.play import cards_of_play
 from lupai.envs.baohuang.roles import COPIES
 from lupai.envs.baohuang.state import SEATS, Solo, State

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from lupai.agents.belief.base import ALONE
 from lupai.agents.belief.course import Course
 from lupai.agents.belief.views import HandViews, PublicLog
-from lupai.envs.actions import CALL, SET, SET_IDENTITY, VERBS
+from lupai.envs.baohuang.actions import CALL, SET, SET_IDENTITY, VERBS
 from lupai.envs.baohuang.state import SEATS
 from lupai.envs.baohuang.tables import PARTS_OF
 from lupai.envs.cards import KIND_B, KIND_R

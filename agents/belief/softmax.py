@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 
 from lupai.agents.network import offsets_to_rows, segment_chosen, segment_log_softmax
-from lupai.envs.actions import VERB_ID
+from lupai.envs.baohuang.actions import VERB_ID
 from lupai.envs.view import Views
 
 F64 = npt.NDArray[np.float64]

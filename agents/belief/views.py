@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.belief.base import BeliefError
-from lupai.envs.baohuang.engine import PUBLIC_ID
+from lupai.envs.baohuang.actions import PUBLIC_ID
 from lupai.envs.game import Game, Tables
 from lupai.envs.replays import read_texts
 from lupai.envs.seats import NOBODY

@@ -29,7 +29,7 @@ from lupai.agents.search import imagine
 from lupai.agents.search.imagine import F64, Decision
 from lupai.agents.search.judge import Judge
 from lupai.agents.search.options import Options
-from lupai.envs.baohuang.engine import PUBLIC_ID
+from lupai.envs.baohuang.actions import PUBLIC_ID
 from lupai.envs.baohuang.state import SEATS, State
 from lupai.envs.seats import NOBODY
 from lupai.envs.view import Views

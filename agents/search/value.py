@@ -13,14 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.search.files import F32, Layers, read_network
-from lupai.envs.actions import SET_IDENTITY
+from lupai.envs.baohuang.actions import SET_IDENTITY
 from lupai.envs.baohuang.legal import set_of_action
 from lupai.envs.baohuang.rules import PRESETS, Rules
 from lupai.envs.baohuang.scoring import EQUAL_SPLIT_FROM, PLACE_VALUE, SOLO_VALUE
+from lupai.envs.baohuang.sets import PARTS
 from lupai.envs.baohuang.state import SEATS, Solo, State
 from lupai.envs.cards import NATURAL_RANKS, NUM_RANKS
 from lupai.envs.seats import NOBODY, members
-from lupai.envs.sets import PARTS, ROWS
+from lupai.envs.sets import ROWS
 
 __all__ = ["FEATURES", "LAYOUT", "Value", "expected_scores", "features", "load_value"]
 

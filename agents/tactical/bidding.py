@@ -28,7 +28,7 @@ from lupai.agents.base import I32, best_of_rows
 from lupai.agents.tactical.counting import I64, OTHERS, Count
 from lupai.agents.tactical.planning import Plan
 from lupai.agents.tactical.weights import Wills
-from lupai.envs.actions import CALL, SET, VERB_ID, VERBS
+from lupai.envs.baohuang.actions import CALL, SET, VERB_ID, VERBS
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import PHASE_NAMES, Phase
 from lupai.envs.cards import NATURAL_RANKS, NUM_KINDS, RANK_B, RANK_OF_KIND, RANK_R

@@ -2,7 +2,7 @@
 
 Everything is worked out once for each of N tables, from the own hand and public columns alone.
 Other seats are counted from the player's: column ``j - 1`` of an ``[N, 4]`` array is seat
-``me + j``. Of a set only rank, naturals and jokers matter (:mod:`lupai.envs.sets`).
+``me + j``. Of a set only rank, naturals and jokers matter (:mod:`lupai.envs.baohuang.sets`).
 """
 
 from __future__ import annotations

@@ -37,12 +37,13 @@ from lupai.agents.tactical.beliefs import Belief, friends
 from lupai.agents.tactical.counting import F32, I64, SIZES, Count
 from lupai.agents.tactical.planning import Plan
 from lupai.agents.tactical.weights import FEW, LAST, NEAR, SPAN, TERMS, Wills
-from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
+from lupai.envs.baohuang.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.rules import Rules
+from lupai.envs.baohuang.sets import NUM_SETS, PARTS
 from lupai.envs.baohuang.state import SEATS
 from lupai.envs.cards import RANK_B, RANK_R
 from lupai.envs.seats import NOBODY, members, next_seat
-from lupai.envs.sets import NUM_SETS, PARTS, ROW_JOKERS
+from lupai.envs.sets import ROW_JOKERS
 
 Columns = dict[str, npt.NDArray[Any]]
 

@@ -22,8 +22,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS, CALL, SET, VERB_ID
 from lupai.envs.baohuang import hidden, notation, observation, play, roles, scoring, worlds
+from lupai.envs.baohuang.actions import PUBLIC_ID, VERB_ID
 from lupai.envs.baohuang.legal import Ints, Legal
 from lupai.envs.baohuang.rules import Rules, load_rules
 from lupai.envs.baohuang.state import PHASE_NAMES, SEATS, SOLO_NAMES, Phase, State
@@ -33,18 +33,8 @@ from lupai.envs.layout import Layout
 from lupai.envs.seats import NOBODY
 
 I8 = npt.NDArray[np.int8]
-_DECLINE: Final = ACTIONS.offsets["verb"] + VERB_ID["decline"]
-_CEDE: Final = ACTIONS.offsets["verb"] + VERB_ID["cede"]
-_SECRET: Final = CALL + 2 * NUM_KINDS
-
-
-def _public_ids() -> npt.NDArray[np.int16]:
-    ids = np.arange(ACTIONS.size, dtype=np.int16)
-    ids[_SECRET:SET] -= _SECRET - CALL
-    return ids
-
-
-PUBLIC_ID: Final = _public_ids()  # what others see of each action: a secret call is a call
+_DECLINE: Final = VERB_ID["decline"]
+_CEDE: Final = VERB_ID["cede"]
 
 
 class Engine(Texts):

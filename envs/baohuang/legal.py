@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS, CALL, SET, SET_IDENTITY, VERB_ID
+from lupai.envs.baohuang.actions import ACTIONS, CALL, SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.tables import (
     BIT_OF,
     BY_ANSWER,
@@ -35,11 +35,7 @@ from lupai.envs.baohuang.tables import (
 )
 from lupai.envs.cards import NUM_KINDS
 from lupai.envs.seats import NOBODY
-from lupai.envs.sets import (
-    COMBOS,
-    ROWS,
-    U32,
-)
+from lupai.envs.sets import COMBOS, ROWS, U32
 
 __all__ = ["Ints", "Legal", "set_of_action", "verb_mask"]
 

@@ -26,7 +26,7 @@ from typing import Final
 
 import numpy as np
 
-from lupai.envs.actions import VERB_ID
+from lupai.envs.baohuang.actions import VERB_ID
 from lupai.envs.baohuang.asking import (
     ALL,
     answered,

@@ -7,9 +7,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import SET, SET_IDENTITY
+from lupai.envs.baohuang.actions import SET, SET_IDENTITY
 from lupai.envs.baohuang.legal import Legal
 from lupai.envs.baohuang.rules import Rules
+from lupai.envs.baohuang.sets import CardSet, set_id
 from lupai.envs.baohuang.tables import (
     ABOVE,
     ALONE,
@@ -24,17 +25,7 @@ from lupai.envs.baohuang.tables import (
 )
 from lupai.envs.cards import NATURAL_RANKS, RANK_B, RANK_R, RANKS
 from lupai.envs.seats import NOBODY
-from lupai.envs.sets import (
-    ALL_COMBOS,
-    COMBOS,
-    COMBOS_WITH_B,
-    COMBOS_WITH_R,
-    ROW_JOKERS,
-    ROWS,
-    U32,
-    CardSet,
-    set_id,
-)
+from lupai.envs.sets import ALL_COMBOS, COMBOS, COMBOS_WITH_B, COMBOS_WITH_R, ROW_JOKERS, ROWS, U32
 
 _STAR_COMBOS: Final = np.full(RANK_R + 1, ALL_COMBOS, dtype=np.uint32)
 _STAR_COMBOS[RANK_B], _STAR_COMBOS[RANK_R] = COMBOS_WITH_B, COMBOS_WITH_R

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY, Move
 from lupai.envs.baohuang import play
+from lupai.envs.baohuang.actions import ACTIONS, SET, SET_IDENTITY, Move
 from lupai.envs.baohuang.legal import Ints
+from lupai.envs.baohuang.sets import CardSet
 from lupai.envs.baohuang.state import PHASE_NAMES, State
 from lupai.envs.cards import (
     KIND_B,
@@ -24,7 +25,7 @@ from lupai.envs.cards import (
 )  # fmt: skip
 from lupai.envs.errors import IllegalMoveError, NotationError
 from lupai.envs.seats import NOBODY
-from lupai.envs.sets import MAX_JOKERS, MAX_NATURALS, ROW_JOKERS, CardSet
+from lupai.envs.sets import MAX_JOKERS, MAX_NATURALS, ROW_JOKERS
 
 I8 = npt.NDArray[np.int8]
 

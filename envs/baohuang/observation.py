@@ -13,11 +13,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS, CALL, SET_IDENTITY, VERBS
+from lupai.envs.baohuang.actions import ACTIONS, CALL, SET_IDENTITY, VERBS
 from lupai.envs.baohuang.hidden import roles_known
 from lupai.envs.baohuang.legal import set_of_action
 from lupai.envs.baohuang.lookups import VIEWER, Ints, Lookup, LookupTable
 from lupai.envs.baohuang.rules import Rules
+from lupai.envs.baohuang.sets import PARTS
 from lupai.envs.baohuang.state import (
     COLUMN,
     PHASE_NAMES,
@@ -31,7 +32,7 @@ from lupai.envs.cards import NUM_KINDS
 from lupai.envs.layout import Layout, Section
 from lupai.envs.packed import RECENT
 from lupai.envs.seats import NOBODY, members
-from lupai.envs.sets import PARTS, ROWS
+from lupai.envs.sets import ROWS
 
 I8 = npt.NDArray[np.int8]
 Bits = npt.NDArray[np.bool_]

@@ -22,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import SET, SET_IDENTITY, VERB_ID
+from lupai.envs.baohuang.actions import SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.legal import Ints, Legal, verb_mask
 from lupai.envs.baohuang.moves import one_play, play_moves
 from lupai.envs.baohuang.rules import Rules

@@ -27,8 +27,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import CALL, VERB_ID
 from lupai.envs.baohuang import marks
+from lupai.envs.baohuang.actions import CALL, VERB_ID
 from lupai.envs.baohuang.asking import (
     ALL,
     answered,

@@ -16,17 +16,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS, CALL, SET, SET_IDENTITY
+from lupai.envs.baohuang.actions import ACTIONS, CALL, SET, SET_IDENTITY
+from lupai.envs.baohuang.sets import MAX_SIZE, PARTS, SET_SIZE
 from lupai.envs.cards import NATURAL_RANKS
 from lupai.envs.sets import (
     ALL_COMBOS,
     COMBOS,
     MAX_NATURALS,
-    MAX_SIZE,
-    PARTS,
     ROW_JOKERS,
     ROWS,
-    SET_SIZE,
     U32,
     answer_table,
     fit_table,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS, ActionLayout
 from lupai.envs.baohuang import notation, render
+from lupai.envs.baohuang.actions import ACTIONS, BaohuangActions
 from lupai.envs.baohuang.legal import Ints, Legal
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import State
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Texts(PackedEngine[State, Legal]):
     """The engine's methods with text; see :class:`~lupai.envs.baohuang.engine.Engine`."""
 
-    actions: Final[ActionLayout] = ACTIONS
+    actions: Final[BaohuangActions] = ACTIONS
     rules: Rules
 
     def legal_texts(self, state: State, table: int, legal: Legal | None = None) -> list[str]:

@@ -11,15 +11,14 @@ set    82024  ``play s``, s a set, by its place in :mod:`lupai.envs.gouji.sets`
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from lupai.envs.actions import ActionLayout
 from lupai.envs.cards import NUM_RANKS, RANKS, shorten
 from lupai.envs.errors import NotationError
 from lupai.envs.gouji.sets import DEAD, IS_GOUJI, NUM_SETS, PARTS, SIZE, GoujiSet
@@ -40,42 +39,13 @@ class Move:
 
 
 @dataclass(frozen=True)
-class ActionLayout:
-    """Named blocks of action ids, each ``(name, number of ids)``."""
+class GoujiActions(ActionLayout):
+    """Action ids of Gouji."""
 
-    blocks: tuple[tuple[str, int], ...]
+    verbs = VERBS
 
-    @cached_property
-    def offsets(self) -> dict[str, int]:
-        """First id of each block."""
-        offsets, total = {}, 0
-        for name, count in self.blocks:
-            offsets[name] = total
-            total += count
-        return offsets
-
-    @cached_property
-    def size(self) -> int:
-        """Number of ids, A."""
-        return sum(count for _, count in self.blocks)
-
-    @cached_property
-    def hash(self) -> str:
-        """16 hex digits over blocks, verbs and the parts of every set; changes when any id does."""
-        text = json.dumps([self.blocks, VERBS, OFFER_LETTERS])
-        return hashlib.sha256(text.encode() + PARTS.tobytes()).hexdigest()[:16]
-
-    def block_of(self, action: int) -> tuple[str, int]:
-        """Name of the block and the place in it.
-
-        Raises:
-            NotationError: no such id.
-        """
-        if 0 <= action < self.size:
-            for name, _count in reversed(self.blocks):
-                if action >= self.offsets[name]:
-                    return name, action - self.offsets[name]
-        raise NotationError(f"action {action!r} is not in 0 … {self.size - 1}")
+    def _meaning(self) -> tuple[list[Any], npt.NDArray[Any]]:
+        return [VERBS, OFFER_LETTERS], PARTS
 
     def decode(self, action: int) -> Move:
         """Move of an id.
@@ -165,6 +135,6 @@ class ActionLayout:
         return table
 
 
-ACTIONS: Final = ActionLayout((("verb", len(VERBS)), ("offer", NUM_RANKS), ("set", NUM_SETS)))
+ACTIONS: Final = GoujiActions((("verb", len(VERBS)), ("offer", NUM_RANKS), ("set", NUM_SETS)))
 OFFER: Final = ACTIONS.offsets["offer"]
 SET: Final = ACTIONS.offsets["set"]

@@ -1,4 +1,4 @@
-"""Going out, places, the burner who fails, and the end of a hand (§3, §4, §6)."""
+"""Going out: places, and when a hand ends (§3, §4, §6)."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.gouji.columns import Columns
-from lupai.envs.gouji.orders import SEATS
-from lupai.envs.gouji.rules import Rules
-from lupai.envs.gouji.state import LAST_PLACE, REVOLTER_PLACE, Phase, State
+from lupai.envs.gouji.orders import ALL, SEATS
+from lupai.envs.gouji.state import LAST_PLACE, REVOLTER_PLACE, State
 from lupai.envs.seats import NOBODY
 
 Ints = npt.NDArray[Any]
 
 _SIDES: Final = (0b010101, 0b101010)
 _ALL_PLACES: Final = (1 << LAST_PLACE + 1) - 2
-_LOWEST: Final = np.array([(m & -m).bit_length() - 1 for m in range(1 << LAST_PLACE + 1)], np.int8)
-_HIGHEST: Final = np.array([m.bit_length() - 1 for m in range(1 << LAST_PLACE + 1)], np.int8)
-_MEMBERS: Final = np.array([m.bit_count() for m in range(1 << SEATS)], np.int8)
+_SETS: Final = range(max(ALL, _ALL_PLACES) + 1)
+_LOWEST: Final = np.array([(m & -m).bit_length() - 1 for m in _SETS], np.int8)
+_HIGHEST: Final = np.array([m.bit_length() - 1 for m in _SETS], np.int8)
+# by option ``end``: [64], whether the hand is over when these seats are left
+ENDS: Final = {
+    end: np.array(
+        [
+            m.bit_count() <= 1 or (end == "side_out" and any(m & side == 0 for side in _SIDES))
+            for m in range(ALL + 1)
+        ]
+    )
+    for end in ("side_out", "last_player")
+}
 
 
-def next_place(c: Columns, i: Ints) -> Ints:
-    """The place of whoever goes out next: a revolter's is left out."""
-    place = c.left[i] + 1
-    return place + ((c.revolter[i] != NOBODY) & (place >= REVOLTER_PLACE))
-
-
-def go_out(state: State, t: Ints, c: Columns, i: Ints, place: Ints) -> None:
-    """The actors of rows ``i`` have played their last card."""
-    state.places[t[i], c.actor[i]] = place
-    c.left[i] += 1
-    c.alive[i] &= ~(1 << c.actor[i])
+def next_place(left: Any, revolter: Any) -> Any:
+    """The place of whoever goes out next, by how many have: a revolter's is left out."""
+    place = left + 1
+    return place + ((revolter != NOBODY) & (place >= REVOLTER_PLACE))
 
 
 def _open_places(state: State, t: Ints) -> Ints:
@@ -40,27 +41,15 @@ def _open_places(state: State, t: Ints) -> Ints:
     return _ALL_PLACES & ~taken
 
 
-def place_last(state: State, t: Ints, c: Columns, i: Ints) -> None:
-    """The actors of rows ``i`` failed to burn: the last open place, and out of the hand."""
-    state.places[t[i], c.actor[i]] = _HIGHEST[_open_places(state, t[i])]
-    c.alive[i] &= ~(1 << c.actor[i])
-    c.duty[i] = NOBODY
-    c.burned[i] = NOBODY
+def place_last(state: State, t: Ints, seats: Ints) -> None:
+    """One seat at each table ``[N]`` failed to burn: it gets the last open place."""
+    state.places[t, seats] = _HIGHEST[_open_places(state, t)]
 
 
-def end_hands(state: State, t: Ints, c: Columns, i: Ints, rules: Rules) -> Ints:
-    """End the hands of rows ``i`` that are decided; the rows that go on."""
-    alive = c.alive[i]
-    one = _MEMBERS[alive] <= 1
-    ends = one.copy()
-    if rules.end == "side_out":
-        for side in _SIDES:
-            ends |= alive & side == 0
-    last = i[one & (alive != 0)]
-    if last.size:
-        seat = _LOWEST[c.alive[last]]
-        state.places[t[last], seat] = _LOWEST[_open_places(state, t[last])]
-    over = i[ends]
-    c.phase[over] = Phase.OVER
-    c.actor[over] = NOBODY
-    return i[~ends]
+def place_the_one_left(state: State, t: Ints, alive: Ints) -> None:
+    """Where one seat of ``alive [N]`` is left when a hand ends, it gets the open place."""
+    one = np.flatnonzero((alive & (alive - 1) == 0) & (alive != 0))
+    state.places[t[one], _LOWEST[alive[one]]] = _LOWEST[_open_places(state, t[one])]
+
+
+assert len(_LOWEST) >= 1 << SEATS

@@ -10,7 +10,8 @@ written out only when somebody asks (:meth:`Legal.ids`, ragged; :meth:`Legal.den
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -18,12 +19,19 @@ import numpy.typing as npt
 
 from lupai.envs.cards import RANK_B, RANK_R
 from lupai.envs.gouji.actions import ACTIONS, OFFER, SET, VERB_ID
-from lupai.envs.gouji.sets import BASE, PER_NATURAL, ROW_TWOS
+from lupai.envs.gouji.sets import (
+    ATTACHED,
+    BASE,
+    FIRST_JOKERS,
+    FIRST_TWOS,
+    PER_NATURAL,
+    ROW_TWOS,
+)
 from lupai.envs.gouji.tables import (
     ABOVE,
-    COUNT,
     DEAD_B,
     FACTS,
+    FIRST_OFFSET,
     I8,
     JOKERS_OF,
     LEAD,
@@ -31,8 +39,9 @@ from lupai.envs.gouji.tables import (
     MOST_JOKERS,
     NO_MENU,
     NOTHING,
-    ORDERED,
+    OFFSETS,
     ORIGIN,
+    SPAN,
     STANDING_NEEDS,
     STANDING_ROW,
     STANDING_SIZE,
@@ -42,7 +51,7 @@ from lupai.envs.gouji.tables import (
     WORD,
     Intp,
 )
-from lupai.envs.sets import COMBOS, ROW_JOKERS, ROWS
+from lupai.envs.sets import COMBOS, MAX_NATURALS, ROW_JOKERS, ROWS
 
 U32 = npt.NDArray[np.uint32]
 I32 = npt.NDArray[np.int32]
@@ -78,7 +87,6 @@ class Legal:
         menu: ``[N] intp`` menu of the sets that leave a natural of their row in the hand, of 2s and
             of jokers alone.
         last_menu: ``[N] intp`` menu of those that take the last natural of their row.
-        upto: ``[N, 14] int32`` legal sets of this row and those before it.
     """
 
     verbs: U32
@@ -88,19 +96,31 @@ class Legal:
     size: Intp
     menu: Intp
     last_menu: Intp
-    upto: I32
+    _upto: I32 | None = None
 
     @classmethod
     def empty(cls, n: int) -> Legal:
         """No legal move at any of n tables."""
-        words = np.zeros((2, n), np.uint32)
         numbers = np.zeros((4, n), np.intp)
         numbers[2:] = NO_MENU
-        held, upto = np.zeros((n, ROW_JOKERS), np.int8), np.zeros((n, ROWS), np.int32)
-        return cls(words[0], words[1], held, *numbers, upto)
+        return cls.of_sets(np.zeros((n, ROW_JOKERS), np.int8), *numbers)
+
+    @classmethod
+    def of_sets(cls, held: I8, twos: Intp, size: Intp, menu: Intp, last_menu: Intp) -> Legal:
+        """Sets without verbs and offers."""
+        words = np.zeros((2, len(held)), np.uint32)
+        return cls(words[0], words[1], held, twos, size, menu, last_menu)
 
     def __len__(self) -> int:
         return len(self.verbs)
+
+    @property
+    def upto(self) -> I32:
+        """``[N, 14] int32`` legal sets of this row and those before it; worked out when asked."""
+        if self._upto is None:
+            self._upto = _by_row(self.held, self.twos, self.size, self.menu, self.last_menu)
+            np.cumsum(self._upto, axis=1, out=self._upto)
+        return self._upto
 
     def _words(self) -> U32:
         """``[N]`` bit ``a`` for action id ``a``: verbs and offers."""
@@ -119,7 +139,8 @@ class Legal:
         """
         every = self.counts() if counts is None else counts
         found: npt.NDArray[np.bool_] = every == np.bitwise_count(self.verbs & _IDLE)
-        return found & (self.verbs & _DECLINES != 0)
+        found &= self.verbs & _DECLINES != 0
+        return found
 
     def ids(self) -> tuple[I32, I64]:
         """All legal ids, ragged.
@@ -128,6 +149,9 @@ class Legal:
             ``(flat [total] int32, offsets [N + 1] int64)``; row i has
             ``flat[offsets[i]:offsets[i + 1]]``, ascending.
         """
+        if len(self) == 1:
+            one = np.flatnonzero(self.dense().view(bool))
+            return one.astype(np.int32), np.array([0, len(one)])
         words = self._words()
         said = np.bitwise_count(words).astype(np.int64)
         sets = self.upto[:, -1].astype(np.int64)
@@ -138,38 +162,69 @@ class Legal:
         bits = np.unpackbits(words[some].view(np.uint8), bitorder="little").reshape(-1, 32)
         entry, action = np.nonzero(bits)
         table = some[entry]
-        flat[np.arange(len(table)) + (np.cumsum(sets) - sets)[table]] = action
-        table, ids = self._sets()
-        flat[np.arange(len(table)) + np.cumsum(said)[table]] = ids
+        place = np.arange(len(table)) + (np.cumsum(sets) - sets)[table]
+        flat[place] = action
+        others = np.ones(len(flat), bool)
+        others[place] = False
+        flat[others] = self._sets()
         return flat, offsets
 
-    def _sets(self) -> tuple[Intp, I64]:
-        """Table and id of every legal set, ascending."""
+    def _sets(self) -> I32:
+        """Ids of all legal sets, ascending at each table."""
         by_row = self.upto.copy()
         by_row[:, 1:] -= self.upto[:, :-1]
         table, row = np.nonzero(by_row)
         natural = row < ROW_TWOS
         many = np.where(natural, self.held[table, np.minimum(row, ROW_TWOS)], 1)
-        entry, n = _spread(many)  # one for each number of naturals
-        n += 1
+        entry = np.repeat(np.arange(len(many)), many)  # one for each number of naturals
+        n = np.arange(1, len(entry) + 1) - (np.cumsum(many, dtype=np.int64) - many)[entry]
         count = by_row[table, row][entry]
         table, row, natural = table[entry], row[entry], natural[entry]
         n[~natural] = 0
         menu = self._menu(table, natural & (n == many[entry]))
         at = np.flatnonzero(natural)
-        count[at] = self._fewer(table[at], menu[at], n[at]) - self._fewer(
-            table[at], menu[at], n[at] - 1
-        )
-        entry, k = _spread(count)
-        return table[entry], self._named(table[entry], menu[entry], row[entry], n[entry], k)
+        high = menu[at] * WIDTH + ORIGIN + self.size[table[at]] - n[at]
+        count[at] = WITHIN[high] - WITHIN[high - self.twos[table[at]] - 1]
+        at, first = self._first(table, menu, row, n)
+        at -= np.cumsum(count) - count
+        which = np.repeat(at, count)
+        which += np.arange(len(which))
+        ids: I32 = np.repeat(first.astype(np.int32), count)
+        ids += OFFSETS[which]
+        return ids
 
     def dense(self) -> I8:
         """``[N, A] int8`` mask, 1 where legal."""
         mask = np.zeros((len(self), ACTIONS.size), np.int8)
+        if len(self) == 1:
+            self._write(mask[0])
+            return mask
         flat, offsets = self.ids()
         first = np.arange(0, mask.size, ACTIONS.size)
         mask.reshape(-1)[np.repeat(first, np.diff(offsets)) + flat] = 1
         return mask
+
+    def _write(self, mask: I8) -> None:
+        """Mark the moves of a single table in an empty mask: a block of each row at a time."""
+        word = int(self.verbs[0]) | int(self.offers[0]) << OFFER
+        while word:
+            mask[word.bit_length() - 1] = 1
+            word ^= 1 << word.bit_length() - 1
+        menu, last_menu = int(self.menu[0]), int(self.last_menu[0])
+        if not WORD[last_menu]:  # then the other, of sets that leave more, has none either
+            return
+        size, twos = int(self.size[0]), int(self.twos[0]) + 1
+        others, last = _pattern(menu, size), _pattern(last_menu, size)
+        naturals = mask[SET : SET + FIRST_TWOS].reshape(_NATURALS)
+        *held, alone = self.held[0].tolist()
+        for row, n in enumerate(held):
+            if n:
+                naturals[row, : n - 1, :twos] = others[1:n, :twos]
+                naturals[row, n - 1, :twos] = last[n, :twos]
+        if alone:
+            in_twos = mask[SET + FIRST_TWOS : SET + FIRST_JOKERS].reshape(-1, COMBOS)
+            in_twos[:alone] = others[0, 1:twos]
+        mask[SET + FIRST_JOKERS :] = others[0, 0, 1:]
 
     def pick(self, draws: npt.NDArray[np.float64]) -> I32:
         """One legal id at each table: of n ids, ascending, the one at ``int(draw * n)``.
@@ -182,6 +237,9 @@ class Legal:
         Returns:
             ``[N] int32``.
         """
+        if len(self) == 1:
+            flat = self.ids()[0]
+            return flat[[int(draws[0] * len(flat))]]
         words = self._words()
         said = np.bitwise_count(words)
         k = (draws * (said + self.upto[:, -1])).astype(np.int64)
@@ -219,7 +277,9 @@ class Legal:
             n[at[part]] = found + 1
             left[part] -= self._fewer(some, own, found)
         k[at] = left
-        return self._named(table, menu, row, n, k)
+        at, first = self._first(table, menu, row, n)
+        ids: I64 = first + OFFSETS[at + k]
+        return ids
 
     def _fewer(self, table: Intp, menu: Intp, n: Ints) -> Any:
         """Sets of a row with 1 … n naturals, whether or not so many are held."""
@@ -230,26 +290,22 @@ class Legal:
     def _menu(self, table: Intp, takes_last: npt.NDArray[np.bool_]) -> Intp:
         return np.where(takes_last, self.last_menu[table], self.menu[table])
 
-    def _named(self, table: Intp, menu: Intp, row: Ints, n: Ints, k: Ints) -> I64:
-        """Ids of sets by their number among those of their row and number of naturals."""
-        size, count = self.size[table], COUNT[menu]
-        twos_only = row == ROW_TWOS
-        # a lead: each combo of the menu with each number of 2s
-        t, place = np.divmod(k, count)
-        t += twos_only
-        place += NOTHING[menu] * (row == ROW_JOKERS)
-        # an answer: as many 2s as the size wants
-        at = np.flatnonzero(menu & LEAD == 0)
-        most = size[at] - n[at]
-        within = WITHIN[menu[at] * WIDTH + ORIGIN + most - twos_only[at]]
-        place[at] = count[at] - within + k[at]
-        combo = ORDERED[menu * COMBOS + place]
-        t[at] = most - JOKERS_OF[combo[at]]
-        ids: I64 = SET + BASE[row] + n * PER_NATURAL + t * COMBOS + combo
-        return ids
+    def _first(self, table: Intp, menu: Intp, row: Ints, n: Ints) -> tuple[Intp, I64]:
+        """Sets of a row with n naturals: where in OFFSETS they begin, and the id to add."""
+        size = self.size[table]
+        at = FIRST_OFFSET[menu * SPAN + MAX_NATURALS + size - n]
+        at += NOTHING[menu] * (row == ROW_JOKERS)
+        some = np.flatnonzero(row == ROW_TWOS)  # without those of no 2
+        high = menu[some] * WIDTH + ORIGIN + size[some]
+        at[some] += WITHIN[high] - WITHIN[high - 1]
+        first = SET + BASE[row]
+        first += n * PER_NATURAL
+        return at, first
 
     def contains(self, actions: Ints) -> npt.NDArray[np.bool_]:
         """``[N] bool``: whether one id per table is legal."""
+        if len(self) == 1:
+            return np.array([self._has(int(actions[0]))])
         a = np.asarray(actions).astype(np.int64)
         words = self._words()
         ok = (a >= 0) & (a < SET)
@@ -263,24 +319,47 @@ class Legal:
         ok[at] = fits & (WORD[menu] >> combo.astype(np.uint32) & 1 == 1)
         return ok
 
+    def _has(self, action: int) -> bool:
+        """:meth:`contains` of a single table: numbers instead of arrays."""
+        if not SET <= action < ACTIONS.size:
+            word = int(self.verbs[0]) | int(self.offers[0]) << OFFER
+            return 0 <= action < SET and word >> action & 1 == 1
+        row, own, t, combo, size = FACTS[action - SET].tolist()
+        held = int(self.held[0, row])
+        takes_last = row < ROW_TWOS and 0 < own == held
+        menu = int((self.last_menu if takes_last else self.menu)[0])
+        fits = own <= held and t <= self.twos[0] and (menu & LEAD or size == self.size[0])
+        return bool(fits and int(WORD[menu]) >> combo & 1)
+
     def take(self, rows: Ints) -> Legal:
         """Legal moves of some of the tables."""
-        return Legal(*(getattr(self, name)[rows] for name in _FIELDS))
+        new = Legal(*(getattr(self, name)[rows] for name in _FIELDS))
+        new._upto = None if self._upto is None else self._upto[rows]
+        return new
 
     def put(self, rows: Ints, other: Legal) -> None:
         """Overwrite the legal moves of some of the tables."""
+        self._upto = None
         for name in _FIELDS:
             getattr(self, name)[rows] = getattr(other, name)
 
 
-_FIELDS: Final = tuple(field.name for field in fields(Legal))
+_FIELDS: Final = ("verbs", "offers", "held", "twos", "size", "menu", "last_menu")
+_NATURALS: Final = (ROW_TWOS, MAX_NATURALS, ATTACHED, COMBOS)
 
 
-def _spread(count: Ints) -> tuple[Intp, I64]:
-    """``count[i]`` times i, and 0 … ``count[i]`` - 1 beside it."""
-    entry = np.repeat(np.arange(len(count)), count)
-    first = np.cumsum(count, dtype=np.int64) - count
-    return entry, np.arange(len(entry)) - first[entry]
+@lru_cache(maxsize=1 << 10)
+def _pattern(menu: int, size: int) -> npt.NDArray[np.bool_]:
+    """``[17, 17, 25]``: whether n naturals, t 2s and a combo are a set of a menu."""
+    n, t = np.ix_(np.arange(MAX_NATURALS + 1), np.arange(ATTACHED))
+    has = WORD[menu] >> np.arange(COMBOS, dtype=np.uint32) & 1 == 1
+    pattern: npt.NDArray[np.bool_] = np.broadcast_to(
+        has, (*np.broadcast(n, t).shape, COMBOS)
+    ).copy()
+    if not menu & LEAD:
+        pattern &= (n + t)[..., None] + JOKERS_OF == size
+    pattern.setflags(write=False)
+    return pattern
 
 
 def _kth_bit(words: U32, k: I64) -> Ints:
@@ -303,6 +382,10 @@ def sets_of(ranks: I8, standing: Ints, mode: Ints) -> Legal:
             :data:`DUTY`, a burner's later set: it holds a joker besides, or is his whole hand;
             :data:`NO_SETS`.
     """
+    if len(ranks) == 1:
+        legal = _sets_of_one(ranks, int(standing[0]), int(mode[0]))
+        if legal is not None:
+            return legal
     twos = ranks[:, ROW_TWOS].astype(np.intp)
     hand = ranks[:, RANK_B] * 5 + ranks[:, RANK_R]
     size = STANDING_SIZE[standing]
@@ -313,10 +396,25 @@ def sets_of(ranks: I8, standing: Ints, mode: Ints) -> Legal:
     bound = np.flatnonzero(mode)
     if bound.size:
         menu[bound], last_menu[bound] = _bound(ranks[bound], size, key[bound], mode[bound], bound)
-    upto = _by_row(held, twos, size, menu, last_menu)
-    np.cumsum(upto, axis=1, out=upto)
-    words = np.zeros((2, len(ranks)), np.uint32)
-    return Legal(words[0], words[1], held, twos, size, menu, last_menu, upto)
+    return Legal.of_sets(held, twos, size, menu, last_menu)
+
+
+def _sets_of_one(ranks: I8, standing: int, mode: int) -> Legal | None:
+    """:func:`sets_of` of a single table by numbers; None where only a last set may be legal."""
+    *naturals, twos, b, r = ranks[0].tolist()
+    size = int(STANDING_SIZE[standing])
+    key = ((b * 5 + r) * (DEAD_B + 1) + int(STANDING_NEEDS[standing])) * _PER_HAND
+    first = last = _ANY
+    if mode:
+        if mode == DUTY and not b + r:
+            return None
+        most = -2 if mode == NO_SETS else b + r + 1 - len(naturals) + naturals.count(0)
+        bounded = key + (MOST_JOKERS + 2) * (mode == DUTY) + 1
+        first, last = (min(max(most + one, -1), MOST_JOKERS) + bounded - key for one in (0, 1))
+    lead = int(size == 0)
+    menus = int(MENU_OF[key + first]) + lead, int(MENU_OF[key + last]) + lead
+    held = ranks[:, :ROW_JOKERS] * ABOVE[STANDING_ROW[standing]]
+    return Legal.of_sets(held, *np.array([[twos], [size], [menus[0]], [menus[1]]], np.intp))
 
 
 _PER_HAND: Final = 2 * (MOST_JOKERS + 2)
@@ -368,12 +466,8 @@ def _by_row(held: I8, twos: Intp, size: Intp, menu: Intp, last_menu: Intp) -> I3
         some = held[at, :ROW_TWOS]
         fewer = np.maximum(some, 1) - 1
         high, low = high[at, None], low[at, None]
-        last = (last_menu[at] - menu[at])[:, None] * WIDTH
-        count[at, :ROW_TWOS] = np.where(
-            some > 0,
-            SUMMED[high] - SUMMED[low] - SUMMED[high - fewer] + SUMMED[low - fewer]
-            + SUMMED[high + last - fewer] - SUMMED[high + last - some]
-            - SUMMED[low + last - fewer] + SUMMED[low + last - some],
-            0,
-        )  # fmt: skip
+        last = (last_menu[at] - menu[at])[:, None] * WIDTH - fewer
+        leaving = SUMMED[high] - SUMMED[low] - SUMMED[high - fewer] + SUMMED[low - fewer]
+        taking = WITHIN[high + last] - WITHIN[low + last]
+        count[at, :ROW_TWOS] = np.where(some > 0, leaving + taking, 0)
     return count

@@ -62,25 +62,3 @@ def head(queue: Any) -> Any:
 def behead(queue: Any) -> Any:
     """Each queue without its next seat."""
     return queue >> 3 | GAP << 3 * (SEATS - 1)
-
-
-def append(queue: Any, seat: Any) -> Any:
-    """Each queue with a seat at its end; there must be room."""
-    out = np.array(queue, np.int32, copy=True)
-    free = np.ones(out.shape, bool)
-    for place in range(SEATS):
-        here = free & ((out >> 3 * place & GAP) == GAP)
-        out = np.where(here, out & ~(GAP << 3 * place) | seat << 3 * place, out)
-        free &= ~here
-    return out
-
-
-@cache
-def opposite(seats: int = SEATS) -> npt.NDArray[np.int8]:
-    """对头 of each seat."""
-    return ((np.arange(seats) + seats // 2) % seats).astype(np.int8)
-
-
-def bit(seat: Any) -> Any:
-    """Bit of a seat in a set of seats; nobody has none."""
-    return np.where(np.asarray(seat) >= 0, 1 << np.maximum(seat, 0), 0)

@@ -1,4 +1,4 @@
-"""革命 (§6): asked of all six before the first lead; the answers stay hidden until all are given."""
+"""革命 (§6): all six are asked before the first lead; nobody sees an answer before the sixth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from lupai.envs.gouji.columns import Columns
 from lupai.envs.gouji.orders import ALL, FROM_HERE, GAP, SEATS, behead, head, queue_table
 from lupai.envs.gouji.rules import Rules
 from lupai.envs.gouji.state import DEATHS, REVOLTER_PLACE, Phase, State
-from lupai.envs.gouji.tricks import OPPOSITE
 
 Ints = npt.NDArray[Any]
 
@@ -62,7 +61,7 @@ def answer(state: State, t: Ints, c: Columns, i: Ints, verbs: Ints) -> Ints:
         c.alive[one] &= ~(1 << seat.astype(np.int32))
         c.deaths[one] = DEATHS
         c.phase[one] = Phase.WAIVE
-        c.actor[one] = OPPOSITE[seat]
+        c.actor[one] = (seat + SEATS // 2) % SEATS
     return done[count >= 2]
 
 

@@ -1,7 +1,7 @@
 """Sets (一套牌) of Gouji: places, text, beating, 够级牌.
 
-A set is ``n`` natural cards below 2 of one rank, with ``t`` 2s that count as that rank (贴钱), ``b``
-small and ``r`` big jokers; or 2s, with jokers; or jokers alone. Its *row* is its natural rank
+A set is ``n`` natural cards below 2 of one rank, with ``t`` 2s that count as that rank (贴钱) and
+``b`` small and ``r`` big jokers; or 2s, with jokers; or jokers alone. Its *row* is its natural rank
 0 … 11 (3 … A), 12 for 2s, 13 for jokers alone. B beats A iff they have the same number of cards
 and, both sorted from high to low, every card of B is strictly higher than the card of A at the same
 place, where an attached 2 has the rank of its row. Because the cards of a row are all alike, this
@@ -43,9 +43,10 @@ FIRST_JOKERS: Final = FIRST_TWOS + MAX_NATURALS * COMBOS
 NUM_SETS: Final = FIRST_JOKERS + COMBOS - 1
 MAX_SIZE: Final = 2 * MAX_NATURALS + 2 * MAX_JOKERS
 # [14]: a set has the place BASE[row] + n * PER_NATURAL + t * COMBOS + combo.
-BASE: Final = np.array(
+BASE: Final[npt.NDArray[np.int64]] = np.array(
     [(row * MAX_NATURALS - 1) * PER_NATURAL for row in range(ROW_TWOS)]
-    + [FIRST_TWOS - COMBOS, FIRST_JOKERS - 1]
+    + [FIRST_TWOS - COMBOS, FIRST_JOKERS - 1],
+    np.int64,
 )
 BASE.setflags(write=False)
 # [14]: cards of its row (attached 2s counted) that make a set without a joker a 够级牌; below T and
@@ -100,8 +101,8 @@ class GoujiSet:
     def text(self) -> str:
         """Naturals, 2s, B's, R's.
 
-        >>> GoujiSet(10, n=2, t=1, b=1).text, GoujiSet(12, t=2, b=1).text, GoujiSet(13, b=1, r=1).text
-        ('KK2B', '22B', 'BR')
+        >>> GoujiSet(10, n=2, t=1, b=1).text, GoujiSet(12, t=2, b=1).text
+        ('KK2B', '22B')
         """
         naturals = RANKS[self.row] * self.n if self.n else ""
         return f"{naturals}{'2' * self.t}{'B' * self.b}{'R' * self.r}"
@@ -156,7 +157,7 @@ def _parts() -> npt.NDArray[np.int8]:
     return np.concatenate([naturals, twos, jokers]).astype(np.int8)
 
 
-def _read_only(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _read_only(table: Any) -> Any:
     table.setflags(write=False)
     return table
 

@@ -71,11 +71,8 @@ class State(PackedTables):
 
     # at the deal each is the number given
     phase = _Column(Phase.PLAY)
+    # what an answer in play may change; tricks.py gives them in this order
     actor = _Column(NOBODY)  # seat to act; NOBODY when over
-    start = _Column(0)  # seat that got the first card
-    first_leader = _Column(NOBODY)  # 上班
-    threes_suit = _Column(NOBODY)  # suit of the 3s that made him so; NOBODY: nobody held two
-    threes = _Column(0)  # how many of them
     queue = _Column(EMPTY)  # seats to be asked after the actor, in order; see orders.py
     standing = _Column(NOBODY)  # place of the set to beat (sets.py); NOBODY: the actor leads
     owner = _Column(NOBODY)  # seat that played it
@@ -90,17 +87,22 @@ class State(PackedTables):
     melee = _Column(0)  # 1: 四人乱缠
     alive = _Column(ALL)  # seats that hold cards and play
     left = _Column(0)  # how many went out by their last card
+    deaths = _Column(0)  # 够死级 that the revolter's 对头 has left
+    goujis = _Column(0)  # 够级: sets answered by the 对头 of their player while they were 够级牌
+    burns = _Column(0)  # sets that were burned
+    # the rest
+    start = _Column(0)  # seat that got the first card
+    first_leader = _Column(NOBODY)  # 上班
+    threes_suit = _Column(NOBODY)  # suit of the 3s that made him so; NOBODY: nobody held two
+    threes = _Column(0)  # how many of them
     revolts = _Column(0)  # seats that answered revolt; hidden until all six have answered
     revolter = _Column(NOBODY)
-    deaths = _Column(0)  # 够死级 that the revolter's 对头 has left
     offered = _Column(NOBODY)  # card kind that lies before the giver
     refused = _Column(0)  # bits of the ranks that he refused
     redeals = _Column(0)
     injected = _Column(0)  # 1: the deal was given; a void ends the hand
     void = _Column(0)  # 1: the hand ended without being played
     moves = _Column(0)  # decisions since the deal
-    goujis = _Column(0)  # 够级: sets answered by the 对头 of their player while they were 够级牌
-    burns = _Column(0)  # sets that were burned
 
     numbers: I32 = numbers(np.int32)
     hands: I8 = array(SEATS, NUM_KINDS)

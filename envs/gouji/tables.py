@@ -1,7 +1,8 @@
 """Lookup tables of Gouji's hot path: which jokers may go with a set, and how many sets that makes.
 
 A *menu* is a set of joker combos (``combo = b * 5 + r``, a word of 25 bits) for a lead or for an
-answer. Made once, when first imported; tests/envs/gouji/test_tables.py rebuilds each by brute force.
+answer. Made once, when first imported; tests/envs/gouji/test_tables.py rebuilds each by brute
+force.
 
 How many sets of a row with 1 … n naturals and 0 … T twos there are is a closed form. Let ``A(x)``
 be the number of combos of the menu with at most x jokers. An answer of size S with m naturals has
@@ -21,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.gouji.sets import MAX_SIZE, PARTS, ROW_TWOS, SIZE
+from lupai.envs.gouji.sets import ATTACHED, MAX_SIZE, PARTS, PER_NATURAL, ROW_TWOS, SIZE
 from lupai.envs.sets import COMBOS, MAX_JOKERS, MAX_NATURALS, ROW_JOKERS, ROWS
 
 I8 = npt.NDArray[np.int8]
@@ -31,6 +32,7 @@ DEAD_B: Final = MAX_JOKERS + 1  # big jokers that the answer to a dead set would
 MOST_JOKERS: Final = 2 * MAX_JOKERS
 ORIGIN: Final = 2 * MAX_NATURALS + 2  # x = -34 … 40 stands at 0 … 74
 WIDTH: Final = ORIGIN + MAX_SIZE + 1
+SPAN: Final = MAX_NATURALS + MAX_SIZE + 1
 LEAD: Final = 1  # bit of a menu's number: it is for a lead
 
 _JOKERS: Final = np.arange(COMBOS) // 5 + np.arange(COMBOS) % 5
@@ -63,10 +65,9 @@ NO_MENU: Final = 0  # no combo at all: the least word
 # [3000]: menu of an answer by ((hand * 6 + big jokers needed) * 2 + least) * 10 + most + 1, where
 # hand = b * 5 + r; that of a lead is the next number.
 MENU_OF: Final[Intp] = _read_only(2 * _inverse.reshape(-1).astype(np.intp))
-# By menu: the combos as a word; their number; whether no joker at all is a combo of a lead's menu,
-# which jokers alone must leave out.
+# By menu: the combos as a word; 1 where no joker at all is a combo of a lead's menu, which jokers
+# alone must leave out.
 WORD: Final[npt.NDArray[np.uint32]] = _read_only(np.repeat(_WORDS, 2))
-COUNT: Final[Intp] = _read_only(np.repeat(_HOW_MANY, 2).astype(np.intp))
 NOTHING: Final[npt.NDArray[np.int32]] = _read_only(
     ((WORD & 1 == 1) & (np.arange(MENUS) % 2 == LEAD)).astype(np.int32)
 )
@@ -86,18 +87,28 @@ SUMMED: Final[npt.NDArray[np.int32]] = _read_only(
 )
 
 
-def _ordered() -> Intp:
-    combos = np.arange(COMBOS)
-    later = COMBOS * COMBOS * ~_HAS
-    answers = np.argsort(later - COMBOS * _JOKERS + combos, axis=1)
-    leads = np.argsort(later + combos, axis=1)
-    return np.stack([answers, leads], axis=1).reshape(-1).astype(np.intp)
+def _offsets() -> tuple[npt.NDArray[np.int16], Intp]:
+    combos = np.argsort(-_JOKERS, kind="stable")  # of an answer, whose 2s fill up: few 2s first
+    x = np.arange(-MAX_NATURALS, MAX_SIZE + 1)
+    t = x[:, None] - _JOKERS[combos]
+    answers = _HAS[:, None, combos] & (t >= 0) & (t <= MAX_NATURALS)
+    place = np.broadcast_to(t * COMBOS + combos, answers.shape)[answers]
+    many = answers.sum(axis=2)
+    first = np.empty((len(_WORDS), 2, SPAN), np.intp)
+    first[:, 0] = (np.cumsum(many) - many.reshape(-1)).reshape(many.shape)
+    leads = np.broadcast_to(_HAS[:, None], (len(_WORDS), ATTACHED, COMBOS))
+    total = ATTACHED * _HOW_MANY
+    first[:, 1] = (len(place) + np.cumsum(total) - total)[:, None]
+    numbers = np.broadcast_to(np.arange(PER_NATURAL).reshape(ATTACHED, COMBOS), leads.shape)
+    return np.concatenate([place, numbers[leads]]).astype(np.int16), first.reshape(-1)
 
 
-# [M * 25]: the combos of a menu by menu * 25 + i, in the order of ids of sets with equal naturals:
-# of a lead, which has each with every number of 2s, ascending; of an answer, whose 2s fill up the
-# size, most jokers first.
-ORDERED: Final[Intp] = _read_only(_ordered())
+_offset, _first = _offsets()
+# The sets of a menu with equal naturals, ascending: their places from that of no 2 and no joker on,
+# t * 25 + combo. Those of a menu with x cards beside the naturals begin at FIRST_OFFSET, by
+# menu * 57 + x + 16, with no 2, then one 2, and so on up to 16; those of a lead at any x.
+OFFSETS: Final[npt.NDArray[np.int16]] = _read_only(_offset)
+FIRST_OFFSET: Final[Intp] = _read_only(_first)
 # [25]: jokers of a combo.
 JOKERS_OF: Final[Intp] = _read_only(_JOKERS.astype(np.intp))
 

@@ -1,4 +1,4 @@
-"""Who is asked about a set, and who leads: §3 to §5 of the rules, on columns of N tables.
+"""Who is asked about a set, and who leads: §3 to §5 of the rules.
 
 ====================  ==========================================================================
 ordinary set of P     in turn from P+1; his 对头 may yield, and is asked once more after the two
@@ -10,174 +10,211 @@ set of a headless P   everybody in turn, whatever it is
 四人乱缠              everybody in turn, a pass binds for one set
 dead set              nobody
 ====================  ==========================================================================
+
+Arithmetic only, so that the same lines serve one table as Python ints and N tables as arrays: a
+truth value times a number is the number or 0.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from lupai.envs.gouji.columns import Columns
 from lupai.envs.gouji.orders import (
+    ALL,
     BURNERS,
     EMPTY,
     GAP,
     IN_TURN,
     OPPOSITE_LAST,
     SEATS,
-    append,
-    behead,
-    head,
     queue_table,
 )
-from lupai.envs.gouji.state import Kind
-from lupai.envs.seats import NOBODY, next_seat
+from lupai.envs.gouji.state import COLUMN, Kind
+from lupai.envs.seats import NOBODY, members, next_seat
 
-Ints = npt.NDArray[Any]
-
-_IN_TURN: Final = queue_table(IN_TURN)
-_OPPOSITE_LAST: Final = queue_table(OPPOSITE_LAST)
-_BURNERS: Final = queue_table(BURNERS)
-_NEXT: Final = next_seat(SEATS).astype(np.int32)
-_BIT: Final = np.array([1 << seat for seat in range(SEATS)] + [0], np.int32)  # nobody, -1: none
-OPPOSITE: Final = np.array([(seat + 3) % SEATS for seat in range(SEATS)] + [NOBODY], np.int32)
+_SETS: Final = ALL + 1  # sets of seats: row seat * _SETS + set of the tables below
 
 
-def may_yield(c: Columns) -> npt.NDArray[np.bool_]:
-    """``[N] bool``: whether the actor may let the two behind him go first (让牌)."""
-    behind = _BIT[(c.owner + 4) % SEATS] | _BIT[(c.owner + 5) % SEATS]
-    can: npt.NDArray[np.bool_] = (
-        (c.standing != NOBODY)
-        & (c.actor == OPPOSITE[c.owner])
-        & (c.kind == Kind.ORDINARY)
-        & (c.melee == 0)
-        & (c.bottom == 0)
-        & (c.yielded == 0)
-        & (c.passed & _BIT[c.actor] == 0)
-        & (behind & c.alive & ~c.passed != 0)
-    )
-    return can
+class Tables(NamedTuple):
+    """Lookup tables; by seat the last entry, index -1, is nobody's."""
+
+    bit: Any  # [7] bit of a seat in a set of seats
+    opposite: Any  # [7] 对头
+    in_turn: Any  # [6 * 64] queues, see orders.py
+    opposite_last: Any
+    burners: Any
+    leader: Any  # [6 * 64] by owner and seats in: the owner, or who inherits from him (接风)
+    behind: Any  # [7] the two seats behind the 对头 of a seat
 
 
-def ask_about_set(c: Columns, i: Ints, dead: npt.NDArray[np.bool_]) -> None:
-    """Whom to ask about the set that the owner of each row in ``i`` has just laid.
+def _tables() -> Tables:
+    seat = np.arange(SEATS)
+    by_seat = [queue_table(order).ravel() for order in (IN_TURN, OPPOSITE_LAST, BURNERS)]
+    leader = np.where(members(SEATS), seat, next_seat(SEATS)).T.ravel()
+    behind = [1 << (s + 4) % SEATS | 1 << (s + 5) % SEATS for s in range(SEATS)]
+    made = ([*(1 << seat), 0], [*((seat + 3) % SEATS), NOBODY], *by_seat, leader, [*behind, 0])
+    return Tables(*(np.asarray(table, np.int32) for table in made))
+
+
+MANY: Final = _tables()
+ONE: Final = Tables(*(table.tolist() for table in MANY))  # for Python ints
+
+_NAMES: Final = (
+    "actor", "queue", "standing", "owner", "burning", "kind", "bottom", "passed", "yielded", "duty",
+    "burned", "headless", "melee", "alive", "left", "deaths", "goujis", "burns",
+)  # fmt: skip
+_PLACES: Final = tuple(COLUMN[name] for name in _NAMES)
+CHANGED: Final = slice(_PLACES[0], _PLACES[-1] + 1)  # what :func:`after` gives, in this order
+assert list(_PLACES) == list(range(len(COLUMN)))[CHANGED]
+(
+    _ACTOR, _QUEUE, _STANDING, _OWNER, _BURNING, _KIND, _BOTTOM, _PASSED, _YIELDED, _DUTY, _BURNED,
+    _HEADLESS, _MELEE, _ALIVE, _LEFT, _DEATHS, _GOUJIS, _BURNS,
+) = _PLACES  # fmt: skip
+_REVOLTER: Final = COLUMN["revolter"]
+
+
+class Answer(NamedTuple):
+    """What the actor answered: truth values and numbers of one table, or ``[N]`` of each.
+
+    Attributes:
+        plays: a set. passes, yields: these words; else silent.
+        standing: place of the set, whatever number where there is none.
+        gouji: by its cards it is a 够级牌. dead: it holds R.
+        empty: it is the player's last. place: his place then.
+        fails: he broke the promise of a burner, and is placed last.
+        ends: the hand ends with it.
+    """
+
+    plays: Any
+    passes: Any
+    yields: Any
+    standing: Any
+    gouji: Any
+    dead: Any
+    empty: Any
+    place: Any
+    fails: Any
+    ends: Any
+
+
+def may_yield(was: Any, tables: Tables) -> Any:
+    """Whether the actor may let the two behind him go first (让牌).
 
     Args:
-        dead: ``[N']`` which of these sets are dead (死牌).
+        was: columns, by number. tables: :data:`ONE` or :data:`MANY`.
     """
-    owner, passed, kind = c.owner[i], c.passed[i], c.kind[i]
-    others = c.alive[i] & ~_BIT[owner]
-    opposite = _BIT[OPPOSITE[owner]]
+    actor, owner, passed = was[_ACTOR], was[_OWNER], was[_PASSED]
+    mine = (actor == tables.opposite[owner]) & (owner != NOBODY)
+    plain = was[_KIND] | was[_MELEE] | was[_BOTTOM] | was[_YIELDED]
+    open_ = tables.behind[owner] & was[_ALIVE] & ~passed
+    return mine & (plain == 0) & (open_ != 0) & (passed & tables.bit[actor] == 0)
+
+
+def after(was: Any, said: Answer, tables: Tables) -> tuple[Any, ...]:
+    """Columns :data:`CHANGED` after an answer in play.
+
+    Args:
+        was: columns before it, by number: lists of ints, or ``[F, N]``.
+        said: the answer.
+        tables: :data:`ONE` or :data:`MANY`.
+    """
+    bit, opposite = tables.bit, tables.opposite
+    actor, before = was[_ACTOR], was[_OWNER]
+    puts, keeps = said.plays, said.plays ^ True
+    me, melee = bit[actor], was[_MELEE]
+    played = puts & (melee == 0)
+    answers = puts & (before != NOBODY)
+    burns = puts & (was[_BURNING] == 1)
+    out = said.empty | said.fails
+    alive = was[_ALIVE] & ~(me * out)
+    left = was[_LEFT] + said.empty
+
+    # whose set was beaten, and what that ends
+    headless = was[_HEADLESS] | bit[opposite[before]] * (puts & (was[_BOTTOM] == 1))
+    free = (answers & (was[_DUTY] == before)) | ((was[_DUTY] == actor) & out)
+    bound = burns & (said.empty ^ True)
+    duty = (was[_DUTY] * (free ^ True) - free) * (bound ^ True) + actor * bound
+    free = free | (was[_DUTY] == NOBODY)
+    burned = (was[_BURNED] * (free ^ True) - free) * (bound ^ True) + before * bound
+
+    # what the new set is
+    counted = answers & (was[_KIND] != Kind.ORDINARY)
+    opposes = answers & (actor == opposite[before])
+    gouji = played & (said.gouji | counted)
+    kills = played & opposes & (was[_BOTTOM] > 0)
+    own = gouji & (was[_DEATHS] > 0) & (actor == opposite[was[_REVOLTER]])
+    deaths = was[_DEATHS] - own
+    headless = headless | me * (own & (deaths == 0))
+    death = kills | own
+    kind = was[_KIND] * keeps + gouji * Kind.GOUJI + death * (Kind.DEATH - gouji)
+    last = said.empty & played & (said.place <= 2)
+    bottom = was[_BOTTOM] * keeps + said.place * last
+    standing = said.standing * puts + was[_STANDING] * keeps
+    owner = actor * puts + before * keeps
+
+    # words
+    passed = was[_PASSED] | me * (said.passes & (melee == 0))
+    yielded = (was[_YIELDED] | said.yields) * keeps
+
+    # who is asked
+    others = alive & ~bit[owner]
     in_trick = others & ~passed
-    melee = c.melee[i] == 1
-    death = kind == Kind.DEATH
-    free = melee | ((c.headless[i] & _BIT[owner] != 0) & ~death)
-    burn = ~free & (kind != Kind.ORDINARY)
-    late = ~free & ~burn & (c.bottom[i] == 0) & (passed & others & opposite != 0)
-    asked = np.where(melee, others, np.where(free | burn, in_trick, in_trick | others & opposite))
-    queue = np.where(late, _OPPOSITE_LAST[owner, asked], _IN_TURN[owner, asked])
-    queue = np.where(burn, _BURNERS[owner, in_trick & ~c.headless[i]], queue)
-    c.queue[i] = np.where(dead, EMPTY, queue)
-    c.burning[i] = burn & ~dead
+    foe = others & bit[opposite[owner]]
+    row = owner * _SETS
+    everybody = melee == 1
+    unbound = everybody | ((headless & bit[owner] != 0) & (death ^ True))
+    bound = unbound ^ True
+    burning = bound & (gouji | death)
+    plain = bound & (burning ^ True)
+    late = plain & (bottom == 0) & (passed & foe != 0)
+    asked = others * everybody + (in_trick | foe * plain) * (everybody ^ True)
+    queue = tables.in_turn[row + asked] * (late ^ True) + tables.opposite_last[row + asked] * late
+    queue = queue * (burning ^ True) + tables.burners[row + (in_trick & ~headless)] * burning
+    nobody = said.dead | said.fails | said.ends
+    burning = burning & (nobody ^ True)
+    queue = queue + (EMPTY - queue) * nobody
+    again = tables.opposite_last[row + (in_trick & tables.behind[owner] | me)]
+    rest = was[_QUEUE] + (again - was[_QUEUE]) * said.yields
+    queue = queue * puts + rest * keeps
+    burning = burning * puts + was[_BURNING] * keeps
 
+    # after the burners the 对头 and the headless; nobody after a 够死级
+    done = (queue & GAP == GAP) & (burning == 1)
+    entitled = (foe | (headless & in_trick)) * (kind != Kind.DEATH)
+    queue = queue + (tables.in_turn[row + entitled] - queue) * done
+    burning = burning * (done ^ True)
 
-def ask_the_entitled(c: Columns, i: Ints) -> None:
-    """After the burners: the 对头, and in turn with him the headless; nobody after a 够死级."""
-    owner = c.owner[i]
-    others = c.alive[i] & ~_BIT[owner]
-    asked = others & (_BIT[OPPOSITE[owner]] | c.headless[i] & ~c.passed[i])
-    asked = np.where(c.kind[i] == Kind.DEATH, 0, asked)
-    c.queue[i] = _IN_TURN[owner, asked]
-    c.burning[i] = 0
-
-
-def note_word(c: Columns, i: Ints, passes: npt.NDArray[np.bool_], yields: Any) -> None:
-    """Take a word that is no set: ``passes`` and ``yields`` ``[N']`` say which; else silent."""
-    actor = c.actor[i]
-    binding = passes & (c.melee[i] == 0)
-    c.passed[i] |= np.where(binding, _BIT[actor], 0)
-    c.yielded[i] |= yields
-    c.queue[i] = np.where(yields, append(c.queue[i], actor), c.queue[i])
-
-
-def next_question(c: Columns, i: Ints) -> None:
-    """Go on to the next seat of each row in ``i``, or to the next lead where nobody is left."""
-    done = i[head(c.queue[i]) == GAP]
-    burned = done[c.burning[done] == 1]
-    if burned.size:
-        ask_the_entitled(c, burned)
-        done = i[head(c.queue[i]) == GAP]
-    c.actor[i] = head(c.queue[i])
-    c.queue[i] = behead(c.queue[i])
-    if done.size:
-        end_trick(c, done, leader_after(c, done))
-
-
-def leader_after(c: Columns, i: Ints) -> Ints:
-    """The owner of a set that nobody beat, or where he is out the next player in (接风)."""
-    owner = c.owner[i]
-    return np.where(c.alive[i] & _BIT[owner] != 0, owner, _NEXT[c.alive[i], owner])
-
-
-def lose_opposite(c: Columns, i: Ints) -> None:
-    """Where the standing set is the 底牌 of 头科, his 对头 is headless from now on."""
-    first = c.bottom[i] == 1
-    c.headless[i] |= np.where(first, _BIT[OPPOSITE[c.owner[i]]], 0)
-
-
-def end_trick(c: Columns, i: Ints, leader: Ints) -> None:
-    """A new trick, led by ``leader``; 四人乱缠 where two have gone out."""
-    lose_opposite(c, i)
-    c.actor[i] = leader
-    c.burning[i] = 0
-    c.queue[i] = EMPTY
-    c.standing[i] = NOBODY
-    c.owner[i] = NOBODY
-    c.kind[i] = Kind.ORDINARY
-    c.bottom[i] = 0
-    c.passed[i] = 0
-    c.yielded[i] = 0
-    melee = c.left[i] >= 2
-    c.melee[i] |= melee
-    c.duty[i] = np.where(melee, NOBODY, c.duty[i])
-    c.burned[i] = np.where(melee, NOBODY, c.burned[i])
-    c.deaths[i] = np.where(melee, 0, c.deaths[i])
-
-
-def lay(c: Columns, i: Ints, gouji: npt.NDArray[np.bool_], empty: Any, place: Ints) -> None:
-    """The actors of rows ``i`` lay a set: what that makes of it, of the duty and of the headless.
-
-    Sets ``standing``, ``owner`` and places are the caller's before or after; here ``owner`` is
-    still that of the set that was beaten, nobody in a lead.
-
-    Args:
-        gouji: ``[N']`` whether the set is a 够级牌 by its cards.
-        empty: ``[N']`` whether it is the player's last.
-        place: ``[N']`` his place then.
-    """
-    actor, owner = c.actor[i], c.owner[i]
-    answers = owner != NOBODY
-    played = c.melee[i] == 0
-    lose_opposite(c, i)
-    # one who burned is free when his set is beaten, or when he is out
-    duty = c.duty[i]
-    duty = np.where(answers & (duty == owner) | (duty == actor) & empty, NOBODY, duty)
-    burns = c.burning[i] == 1
-    held = burns & ~empty
-    c.burned[i] = np.where(held, owner, np.where(duty == NOBODY, NOBODY, c.burned[i]))
-    c.duty[i] = np.where(held, actor, duty)
-    c.burns[i] += burns
-    was_gouji = answers & (c.kind[i] != Kind.ORDINARY)
-    opposite = answers & (actor == OPPOSITE[owner])
-    c.goujis[i] += was_gouji & opposite & ~burns & played
-    # kinds
-    gouji = played & (gouji | was_gouji)
-    kills = played & opposite & (c.bottom[i] > 0)
-    own = gouji & (c.deaths[i] > 0) & (actor == OPPOSITE[c.revolter[i]])
-    c.deaths[i] -= own
-    c.headless[i] |= np.where(own & (c.deaths[i] == 0), _BIT[actor], 0)
-    c.kind[i] = np.where(kills | own, Kind.DEATH, np.where(gouji, Kind.GOUJI, Kind.ORDINARY))
-    c.bottom[i] = np.where(empty & played & (place <= 2), place, 0)
-    c.yielded[i] = 0
+    # 扣牌
+    closed = queue & GAP == GAP
+    goes = closed ^ True
+    headless = headless | bit[opposite[owner]] * (closed & (bottom == 1))
+    leader = tables.leader[row + alive]
+    if np.any(said.fails):
+        heir = was[_BURNED]
+        there = said.fails & (bit[heir] & alive != 0)
+        leader = leader + (heir - leader) * there
+    ends = said.ends ^ True
+    melee = melee | (closed & (left >= 2) & ends)
+    calm = melee == 0
+    return (
+        ((queue & GAP) * goes + leader * closed) * ends - said.ends,
+        queue >> 3 | GAP << 3 * (SEATS - 1),
+        standing * goes - closed,
+        owner * goes - closed,
+        burning * goes,
+        kind * goes,
+        bottom * goes,
+        passed * goes,
+        yielded * goes,
+        duty * calm - (calm ^ True),
+        burned * calm - (calm ^ True),
+        headless,
+        melee,
+        alive,
+        left,
+        deaths * calm,
+        was[_GOUJIS] + (counted & opposes & (burns ^ True) & played),
+        was[_BURNS] + burns,
+    )

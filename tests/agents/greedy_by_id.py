@@ -3,9 +3,10 @@
 import numpy as np
 
 from lupai.agents.greedy import LATE
-from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
+from lupai.envs.baohuang.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
+from lupai.envs.baohuang.sets import NUM_SETS, PARTS
 from lupai.envs.cards import RANK_OF_KIND
-from lupai.envs.sets import NUM_SETS, PARTS, ROW_JOKERS
+from lupai.envs.sets import ROW_JOKERS
 
 # Costs of moves; of the legal ones the cheapest is played, the lowest id of equals.
 EMPTIES = -1

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from lupai.envs.actions import SET
+from lupai.envs.baohuang.actions import SET
+from lupai.envs.baohuang.sets import parse_set
 from lupai.envs.baohuang.state import Phase, State
 from lupai.envs.cards import KIND_OF_TEXT, NUM_RANKS, RANK_OF_KIND
-from lupai.envs.sets import parse_set
 from lupai.envs.view import View
 
 

@@ -12,7 +12,7 @@ import pytest
 from lupai.agents.advice import FEATURES, OF_PRICE, SURE, Adviser, advice_hash, best_priced
 from lupai.agents.tactical.agent import TacticalAgent
 from lupai.agents.tactical.weights import TERMS, WEIGHTS
-from lupai.envs.actions import VERB_ID
+from lupai.envs.baohuang.actions import VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.baohuang.state import PHASE_PLAY

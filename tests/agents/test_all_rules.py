@@ -9,7 +9,7 @@ import pytest
 from lupai.agents.greedy import GreedyAgent
 from lupai.agents.random_agent import RandomAgent
 from lupai.agents.registry import AGENTS, load
-from lupai.envs.actions import ACTIONS
+from lupai.envs.baohuang.actions import ACTIONS
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import Phase, State
 from lupai.envs.cards import KIND_OF_TEXT, NUM_RANKS, RANK_OF_KIND

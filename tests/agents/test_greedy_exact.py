@@ -7,12 +7,13 @@ import pytest
 
 from lupai.agents.greedy import _BEST_HIGH, _BEST_LOW, _BY_WORTH, _LOW_BITS, _WORTH, GreedyAgent
 from lupai.agents.random_agent import RandomAgent
-from lupai.envs.actions import SET
+from lupai.envs.baohuang.actions import SET
 from lupai.envs.baohuang.engine import Engine
+from lupai.envs.baohuang.sets import NUM_SETS, SET_SIZE
 from lupai.envs.baohuang.state import PHASE_PLAY, State
 from lupai.envs.cards import NATURAL_RANKS, NUM_KINDS, NUM_RANKS, RANK_OF_KIND
 from lupai.envs.seats import NOBODY
-from lupai.envs.sets import COMBOS, NUM_SETS, SET_SIZE
+from lupai.envs.sets import COMBOS
 from tests.agents.greedy_by_id import by_id
 from tests.agents.positions import position_of
 from tests.oracle.random_play import random_rules

@@ -18,14 +18,14 @@ from lupai.agents.search import value as values
 from lupai.agents.search.value import expected_scores, features, load_value
 from lupai.agents.streams import decision_generator
 from lupai.agents.tactical import heuristic
-from lupai.envs.actions import SET_IDENTITY
+from lupai.envs.baohuang.actions import SET_IDENTITY
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.legal import set_of_action
 from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.baohuang.scoring import final_scores
+from lupai.envs.baohuang.sets import PARTS, CardSet, beats
 from lupai.envs.baohuang.state import PHASE_OVER, PHASE_PLAY, SEATS, Solo, State
 from lupai.envs.seats import NOBODY
-from lupai.envs.sets import PARTS, CardSet, beats
 from lupai.envs.view import View, Views
 from tests.envs.redeal import Story
 from tests.envs.side_by_side import play, small

@@ -9,7 +9,7 @@ import numpy as np
 from lupai.agents.search import Options, imagine, tree
 from lupai.agents.search.judge import Judge
 from lupai.agents.tactical import TacticalAgent
-from lupai.envs.actions import ACTIONS, CALL, SET
+from lupai.envs.baohuang.actions import ACTIONS, CALL, SET
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import PHASE_PLAY, Solo
 from lupai.envs.packed import RECENT

@@ -14,9 +14,9 @@ from lupai.agents.tactical.counting import Count, _tails
 from lupai.agents.tactical.play import Trick
 from lupai.agents.tactical.weights import Wills
 from lupai.envs.baohuang.engine import Engine
+from lupai.envs.baohuang.sets import CardSet, beats
 from lupai.envs.baohuang.state import PHASE_PLAY
 from lupai.envs.cards import NATURAL_RANKS, RANK_B, RANK_R
-from lupai.envs.sets import CardSet, beats
 from lupai.envs.view import View, Views
 from lupai.train.evaluate import evaluate
 from tests.envs.redeal import Story

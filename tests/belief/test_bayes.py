@@ -17,8 +17,8 @@ from lupai.agents.belief.features import (
 )
 from lupai.agents.belief.files import write_folder
 from lupai.agents.belief.naive_bayes import ROLES, NaiveBayes, ratios, reweigh
+from lupai.envs.baohuang.sets import parse_set
 from lupai.envs.baohuang.state import PHASE_PLAY
-from lupai.envs.sets import parse_set
 from lupai.train.belief.bayes import count_moves, lowest
 from tests.belief.hands import RULES, decisions, some_bayes
 

@@ -10,7 +10,7 @@ from lupai.agents.belief.behaviour import NoisyAgent, Population, UniformPlay
 from lupai.agents.belief.exact import ExactPosterior, count_ways, lay
 from lupai.agents.belief.particles import ParticlePosterior
 from lupai.agents.greedy import GreedyAgent
-from lupai.envs.actions import SET
+from lupai.envs.baohuang.actions import SET
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.play import cards_of_play
 from lupai.envs.errors import LupaiError

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lupai.envs.actions import ACTIONS, SET_IDENTITY
+from lupai.envs.baohuang.actions import ACTIONS, SET_IDENTITY
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.rules import OPTION_NAMES, PRESETS, load_rules
 from lupai.envs.cards import NUM_RANKS

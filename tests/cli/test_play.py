@@ -7,7 +7,7 @@ import pytest
 from lupai.agents.greedy import GreedyAgent
 from lupai.agents.random_agent import RandomAgent
 from lupai.envs import baohuang_v0
-from lupai.envs.actions import VERBS as ACTION_VERBS
+from lupai.envs.baohuang.actions import VERBS as ACTION_VERBS
 from lupai.envs.baohuang.state import PHASE_NAMES, Phase, Solo, State
 from lupai.envs.view import View
 from lupai.train.cli.play import read_choice, result

@@ -11,7 +11,7 @@ import pytest
 
 from lupai.agents.random_agent import RandomAgent
 from lupai.envs import baohuang_v0
-from lupai.envs.actions import VERB_ID
+from lupai.envs.baohuang.actions import VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.log import Log
 from lupai.envs.records import dump_record

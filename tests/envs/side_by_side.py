@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from lupai.envs.actions import ACTIONS
 from lupai.envs.baohuang import notation
+from lupai.envs.baohuang.actions import ACTIONS
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import PHASE_NAMES, SOLO_NAMES, State
 from lupai.envs.cards import KIND_TEXTS, RANK_OF_KIND

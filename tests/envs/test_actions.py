@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lupai.envs.actions import ACTIONS, CALL, SET, SET_IDENTITY, VERB_ID, VERBS, Move
+from lupai.envs.baohuang.actions import ACTIONS, CALL, SET, SET_IDENTITY, VERB_ID, VERBS, Move
+from lupai.envs.baohuang.sets import PARTS, X_ALONE
 from lupai.envs.cards import KIND_TEXTS, RANK_B, RANK_R
 from lupai.envs.errors import NotationError
-from lupai.envs.sets import PARTS, ROW_JOKERS, X_ALONE
+from lupai.envs.sets import ROW_JOKERS
 
 ALL = range(ACTIONS.size)
 

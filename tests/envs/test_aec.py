@@ -17,8 +17,8 @@ from gymnasium import spaces
 from pettingzoo.test import api_test, seed_test
 
 from lupai.envs import baohuang_v0
-from lupai.envs.actions import VERB_ID
 from lupai.envs.aec import CardGameEnv
+from lupai.envs.baohuang.actions import VERB_ID
 from lupai.envs.errors import IllegalMoveError, LupaiError, RulesError, SeedError
 from lupai.envs.records import dump_record, load_record, verify_record
 from tests.oracle.qingdao import play_record

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lupai.envs.actions import ACTIONS
+from lupai.envs.baohuang.actions import ACTIONS
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.legal import Legal
 from lupai.envs.baohuang.moves import play_moves

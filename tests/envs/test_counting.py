@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from lupai.envs.actions import ACTIONS, CALL, SET, SET_IDENTITY, VERBS
+from lupai.envs.baohuang.actions import ACTIONS, CALL, SET, SET_IDENTITY, VERBS
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import PHASE_NAMES, State
 from tests.envs.side_by_side import PRESETS, Rules, engine_of, play, tiny_deck, with_deck

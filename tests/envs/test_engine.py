@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lupai.envs.actions import ACTIONS, CALL, SET, VERB_ID
 from lupai.envs.baohuang import notation
+from lupai.envs.baohuang.actions import ACTIONS, CALL, SET, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import Phase, Said, State
 from lupai.envs.deals import MAX_VOIDS

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from lupai.envs.actions import CALL, VERB_ID
 from lupai.envs.baohuang import counted, dealing, drawing, evidence, laying, plans, worlds
+from lupai.envs.baohuang.actions import CALL, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import SEATS, Phase, Said, State
 from lupai.envs.cards import NUM_KINDS

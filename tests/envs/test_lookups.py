@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lupai.envs.actions import ACTIONS, SET, VERBS
 from lupai.envs.baohuang import observation
+from lupai.envs.baohuang.actions import ACTIONS, SET, VERBS
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.lookups import RANGES, VIEWER, Lookup
 from lupai.envs.baohuang.observation import EVENT_FIELDS, OBSERVATION, STATE

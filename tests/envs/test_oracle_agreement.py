@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lupai.envs.actions import ACTIONS, CALL
+from lupai.envs.baohuang.actions import ACTIONS, CALL
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import Phase
 from tests.envs.side_by_side import (

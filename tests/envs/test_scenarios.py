@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lupai.envs.actions import SET, VERB_ID
 from lupai.envs.baohuang import notation
+from lupai.envs.baohuang.actions import SET, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import Said, Solo, State
 from lupai.envs.cards import KIND_TEXTS

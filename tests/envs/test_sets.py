@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 from lupai.envs import seats, sets
 from lupai.envs.baohuang import moves as generator
 from lupai.envs.baohuang.rules import load_rules
-from lupai.envs.cards import RANK_B, RANK_LETTERS, RANK_R, RANKS
-from lupai.envs.errors import NotationError
-from lupai.envs.sets import (
-    COMBOS,
+from lupai.envs.baohuang.sets import (
     MAX_SIZE,
     NUM_SETS,
     PARTS,
@@ -25,6 +22,9 @@ from lupai.envs.sets import (
     parse_set,
     star_rank,
 )
+from lupai.envs.cards import RANK_B, RANK_LETTERS, RANK_R, RANKS
+from lupai.envs.errors import NotationError
+from lupai.envs.sets import COMBOS
 
 COMBO = [(b, r) for b in range(5) for r in range(5)]
 ALL = [CardSet(rank, n, b, r) for rank in range(13) for n in range(1, 17) for b, r in COMBO]

@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang import play, tables
+from lupai.envs.baohuang.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.legal import Legal
-from lupai.envs.sets import CardSet, beats
+from lupai.envs.baohuang.sets import CardSet, beats
 from tests.envs.side_by_side import PRESETS
 
 COMBO = [(b, r) for b in range(5) for r in range(5)]

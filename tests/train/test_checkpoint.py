@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 import lupai.agents  # noqa: E402
 from lupai.agents.checkpoint import CheckpointError, find_agent, load_agent  # noqa: E402
 from lupai.agents.network import move_table  # noqa: E402
-from lupai.envs.actions import VERB_ID  # noqa: E402
+from lupai.envs.baohuang.actions import VERB_ID  # noqa: E402
 from lupai.envs.baohuang.engine import Engine  # noqa: E402
 from lupai.envs.errors import RulesError  # noqa: E402
 from lupai.envs.view import View, Views  # noqa: E402

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("ray")
 
-from lupai.envs.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
+from lupai.envs.baohuang.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.observation import STATE
 from lupai.envs.cards import count_ranks

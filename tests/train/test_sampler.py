@@ -11,7 +11,7 @@ pytest.importorskip("ray")
 
 import itertools
 
-from lupai.envs.actions import ACTIONS, VERB_ID
+from lupai.envs.baohuang.actions import ACTIONS, VERB_ID
 from lupai.train.sampling.tables import ROLES, Tables
 from tests.train.conftest import tiny
 

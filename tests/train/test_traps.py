@@ -19,7 +19,7 @@ pytest.importorskip("ray")
 import torch
 
 from lupai.agents.network import packed_width
-from lupai.envs.actions import ACTIONS
+from lupai.envs.baohuang.actions import ACTIONS
 from lupai.envs.errors import IllegalMoveError
 from lupai.train.rllib.env import LupaiEnv
 from lupai.train.rllib.setup import algorithm_config

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS
+from lupai.envs.baohuang.actions import ACTIONS
 from lupai.envs.game import make_game
 from lupai.train.arena.hands import FAULTS, Hands
 from lupai.train.arena.measures import Side, measure, tidy

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import VERB_ID
+from lupai.envs.baohuang.actions import VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import SEATS, Phase
 from lupai.train.bench import loops

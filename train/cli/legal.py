@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.actions import ACTIONS, SET_IDENTITY
+from lupai.envs.baohuang.actions import ACTIONS, SET_IDENTITY
 from lupai.envs.baohuang.moves import play_moves
 from lupai.envs.baohuang.notation import text_order
 from lupai.envs.cards import shorten

@@ -10,10 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from lupai.envs.actions import ACTIONS, Move
+from lupai.envs.baohuang.actions import ACTIONS, Move
 from lupai.envs.baohuang.play import trick_verbs
 from lupai.envs.baohuang.roles import COPIES
 from lupai.envs.baohuang.rules import DEFAULT_PRESET, Rules, load_rules
+from lupai.envs.baohuang.sets import parse_set
 from lupai.envs.cards import (
     KIND_B,
     KIND_TEXTS,
@@ -25,7 +26,6 @@ from lupai.envs.cards import (
 )  # fmt: skip
 from lupai.envs.errors import LupaiError, NotationError
 from lupai.envs.seats import NOBODY
-from lupai.envs.sets import parse_set
 
 _FILE_ENDINGS: Final = (".yaml", ".yml")
 

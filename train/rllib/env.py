@@ -21,7 +21,7 @@ from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from lupai.agents.network import pack_legal, packed_width
-from lupai.envs.actions import ACTIONS, VERB_ID
+from lupai.envs.baohuang.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.privileged import CHECK_EVERY, GROUNDED, learner_columns
 from lupai.train.rewards import Rewards

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.network import pack_legal
-from lupai.envs.actions import ACTIONS, VERB_ID
+from lupai.envs.baohuang.actions import ACTIONS, VERB_ID
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.legal import Legal
 from lupai.envs.baohuang.state import State

@@ -49,10 +49,18 @@ def test_sets_are_those_of_the_definition(ranks: list[int], mode: int, data: st.
     )
     anything = st.integers(0, NUM_SETS - 1).map(GoujiSet.at)
     standing = data.draw(st.one_of(st.none(), anything, *([near, near] if lower else [])))
-    legal = one(ranks, standing, mode)
     expected = [SET + s.place for s in legal_sets(ranks, standing, mode)]
-    assert of_row(legal) == expected
-    assert legal.counts().tolist() == [len(expected)]
+    single = one(ranks, standing, mode)
+    place = -1 if standing is None else standing.place
+    both = sets_of(np.array([ranks] * 2, np.int8), np.full(2, place), np.full(2, mode))
+    some = data.draw(st.lists(st.integers(0, ACTIONS.size - 1), max_size=10))
+    some += [SET + s.place for s in own[:: max(len(own) // 30, 1)]] + expected[:30]
+    for legal in (single, both):  # a single table goes other ways
+        assert of_row(legal) == expected
+        assert legal.counts().tolist() == [len(expected)] * len(legal)
+        for action in some:
+            found = legal.contains(np.full(len(legal), action))
+            assert found.tolist() == [action in expected] * len(legal)
 
 
 def positions(tables: int, seed: int, most: int = 36) -> tuple[npt.NDArray[np.int8], ...]:
@@ -79,7 +87,7 @@ def test_many_tables_at_once_are_those_of_the_definition() -> None:
         own = flat[offsets[row] : offsets[row + 1]]
         assert own.tolist() == [SET + s.place for s in expected]
         found += len(expected)
-    assert found > 2_000
+    assert found > 1_000
 
 
 def test_leads_in_closed_form() -> None:
@@ -153,11 +161,10 @@ def test_burning_by_hand(held: str, standing: str | None, mode: int, texts: str)
 def test_after_a_legal_burn_the_duty_can_be_kept_to_the_end() -> None:
     """Any play under the promise, led freely: there is always a legal set until the hand is out."""
     rng = np.random.default_rng(3)
-    ranks, standing, _ = positions(600, seed=4, most=14)
-    mode = np.full(600, BURNING, np.int8)
-    legal = sets_of(ranks, standing, mode)
+    ranks, standing, _ = positions(2000, seed=4, most=14)
+    legal = sets_of(ranks, standing, np.full(2000, BURNING, np.int8))
     live = np.flatnonzero(legal.counts())
-    assert len(live) > 100
+    assert len(live) > 50
     turns = 0
     while len(live):
         chosen = legal.take(live).pick(rng.random(len(live))) - SET
@@ -168,7 +175,7 @@ def test_after_a_legal_burn_the_duty_can_be_kept_to_the_end() -> None:
                     ranks[row, rank] -= count
         assert (ranks >= 0).all()
         live = live[ranks[live].any(axis=1)]
-        legal = sets_of(ranks, np.full(600, -1), np.full(600, DUTY, np.int8))
+        legal = sets_of(ranks, np.full(2000, -1), np.full(2000, DUTY, np.int8))
         assert (legal.counts()[live] > 0).all()
         turns += 1
     assert turns > 3

@@ -20,7 +20,7 @@ VALUES: dict[str, tuple[object, ...]] = {
 
 def test_the_preset_is_that_of_the_page() -> None:
     assert tuple(VALUES) == OPTION_NAMES
-    assert PRESETS == {"shandong": {name: values[0] for name, values in VALUES.items()}}
+    assert {"shandong": {name: values[0] for name, values in VALUES.items()}} == PRESETS
     rules = load_rules()
     assert str(rules) == "shandong"
     assert rules.differing() == {"preset": "shandong"}

@@ -33,7 +33,7 @@ def test_counts_in_closed_form() -> None:
 
 
 def test_places_are_the_enumeration() -> None:
-    assert ALL == sorted(ALL)
+    assert sorted(ALL) == ALL
     assert [s.place for s in ALL] == list(range(NUM_SETS))
     assert PARTS.tolist() == [[s.row, s.n, s.t, s.b, s.r] for s in ALL]
     assert PARTS.dtype == np.int8

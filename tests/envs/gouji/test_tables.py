@@ -24,11 +24,10 @@ def test_menus_are_the_combos_of_a_hand_within_bounds() -> None:
                     for menu in (answer, answer + tables.LEAD):
                         word = int(tables.WORD[menu])
                         assert [word >> c & 1 == 1 for c in range(25)] == fits
-                        assert tables.COUNT[menu] == sum(fits)
                     assert answer & tables.LEAD == 0
                     assert tables.NOTHING[answer] == 0
                     assert tables.NOTHING[answer + 1] == fits[0]
-    assert tables.COUNT[tables.NO_MENU] == 0
+    assert tables.WORD[tables.NO_MENU] == 0
     assert tables.MENU_OF.max() + 2 == tables.MENUS == len(tables.WORD)
 
 
@@ -36,13 +35,16 @@ def combos(menu: int) -> list[int]:
     return [c for c in range(25) if int(tables.WORD[menu]) >> c & 1]
 
 
-def test_order_of_combos() -> None:
-    for menu in range(tables.MENUS):
-        own = combos(menu)
-        if not menu & tables.LEAD:
-            own.sort(key=lambda c: -sum(COMBO[c]))  # stable
-        first = tables.ORDERED[menu * 25 :][: len(own)]
-        assert first.tolist() == own
+def test_offsets_are_the_sets_with_equal_naturals() -> None:
+    menus = [*range(0, tables.MENUS, 5), *range(4), *range(tables.MENUS - 4, tables.MENUS)]
+    for menu in menus:
+        for x in (*range(-16, 12), *range(12, 41, 4)):
+            ways = [(t, c) for t in range(17) for c in combos(menu)]
+            if not menu & tables.LEAD:
+                ways = [(t, c) for t, c in ways if t + sum(COMBO[c]) == x]
+            first = tables.FIRST_OFFSET[menu * tables.SPAN + 16 + x]
+            found = tables.OFFSETS[first : first + len(ways)]
+            assert found.tolist() == [t * 25 + c for t, c in ways]
     assert tables.JOKERS_OF.tolist() == [b + r for b, r in COMBO]
 
 
