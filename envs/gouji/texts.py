@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lupai.envs.engine import PackedEngine
 from lupai.envs.gouji import notation, render
-from lupai.envs.gouji.actions import ACTIONS
+from lupai.envs.gouji.actions import ACTIONS, OFFER
 from lupai.envs.gouji.legal import Legal
 from lupai.envs.gouji.state import State
 
@@ -46,10 +46,12 @@ class Texts(PackedEngine[State, Legal]):
         return notation.hand_texts(state, table, seat)
 
     def record_move(self, state: State, table: int, action: int) -> tuple[str, str, I8]:
-        """A legal move as a record has it and as others see it (both without the seat), and the
-        cards it takes, ``[54] int8``."""
+        """A legal move as a record has it and as others see it now (both without the seat), and
+        the cards it takes, ``[54] int8``; an answer to the poll about a revolution looks like
+        silence until all six are given."""
         text, cards = notation.move_with_cards(state, table, action)
-        return text, text, cards
+        public = ACTIONS.text(int(self.public_ids[action])) if action < OFFER else text
+        return text, public, cards
 
     def read_move(self, state: State, table: int, text: str) -> tuple[int, I8]:
         """Action id and cards ``[54] int8`` of a record's move text (without the seat).

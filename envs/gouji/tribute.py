@@ -95,12 +95,11 @@ def offers(state: State, t: Ints) -> npt.NDArray[np.uint32]:
 
 
 def may_refuse(state: State, t: Ints) -> npt.NDArray[np.bool_]:
-    """``[N] bool``: the giver holds no card of the rank, and another one was not yet refused."""
-    receiver = receivers(state, t)
+    """``[N] bool``: the giver holds no card of the rank, and it was not yet refused: a refused one
+    is offered again only when all were, and then it must be taken."""
     rank = RANK_OF_KIND[state.offered[t]]
-    held = _bits(state.ranks[t, receiver] > 0)
-    some = held & ~state.refused[t].astype(np.uint32) != 0
-    can: npt.NDArray[np.bool_] = (state.ranks[t, state.actor[t], rank] == 0) & some
+    new = state.refused[t] >> rank & 1 == 0
+    can: npt.NDArray[np.bool_] = (state.ranks[t, state.actor[t], rank] == 0) & new
     return can
 
 
