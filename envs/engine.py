@@ -37,6 +37,8 @@ class PackedEngine(Generic[S, L]):
         phases: name of each phase, by number: those before play, play, over.
         state_class: the game's tables.
         public_ids: ``[A]`` what others see of each action, in the dtype of ``recent``.
+        reset_options: keywords that :meth:`reset` and :meth:`reset_hands` take beside those here;
+            a record has them in its ``meta``.
         record_fields: top-level fields of this game's records, between ``moves`` and ``finish``,
             with their types as pydantic takes them; :meth:`_results` fills them.
         rules: the options; ``rules.cards`` is the deck.
@@ -48,6 +50,7 @@ class PackedEngine(Generic[S, L]):
     state_class: type[S]
     public_ids: Ints
     record_fields: Mapping[str, Any] = MappingProxyType({})
+    reset_options: tuple[str, ...] = ()
     rules: Any
 
     _phase: int
@@ -243,6 +246,16 @@ class PackedEngine(Generic[S, L]):
             start: ``[B]`` seats that got the first card.
         """
         return deals.code_counts(order, start, self.seats)
+
+    def differing_seat(self, deal: Any, other: Any, start: int) -> int | None:
+        """First seat that holds other cards in two deals of :meth:`parse_deal`; None for none."""
+        wrong = np.flatnonzero((deal != other).any(axis=1))
+        return int(wrong[0]) if wrong.size else None
+
+    def named_kinds(self, state: S, tables: Ints, actions: Ints) -> Ints:
+        """``[N]`` kind of the card that a record names in a move without a set, -1 for none; asked
+        when the moves were made."""
+        return np.full(len(actions), NOBODY)
 
     def dealt_hands(self, hand_seed: int, redeal: int = 0) -> tuple[list[str], int]:
         """The dealt hands as text, each in deal order, and the start seat."""
