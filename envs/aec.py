@@ -123,11 +123,12 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
             base, episode = self._base_seed, self._episode + 1
         injected: tuple[list[str], int] | None = None
         own = {name: options[name] for name in self.engine.reset_options if name in options}
+        engine: Any = self.engine  # its own options are no part of the protocol
         if "hands" in options:
-            state = self.engine.reset_hands(options["hands"], options["start"], **own)
+            state = engine.reset_hands(options["hands"], options["start"], **own)
             injected = (list(options["hands"]), options["start"])
         else:
-            state = self.engine.reset([base], episode, **own)
+            state = engine.reset([base], episode, **own)
         self._base_seed, self._episode = base, episode
         self._injected, self._options = injected, own
         self._state: Tables = state

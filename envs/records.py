@@ -178,8 +178,8 @@ def replay(record: dict[str, Any], engine: Game) -> Iterator[Any]:
         RecordError: the deal or a move that cannot be; names the move number.
     """
     try:
-        options = reset_options(record, engine)
-        state = engine.reset_hands(record["hands"], record["start"], **options)
+        reset: Any = engine.reset_hands
+        state = reset(record["hands"], record["start"], **reset_options(record, engine))
     except LupaiError as error:
         raise RecordError(str(error)) from None
     yield state
