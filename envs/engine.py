@@ -20,6 +20,7 @@ from lupai.envs.cards import CODE_TEXTS, NUM_CODES, count_ranks, parse_hand
 from lupai.envs.errors import IllegalMoveError, RulesError
 from lupai.envs.game import LegalMoves
 from lupai.envs.packed import RECENT, PackedTables, every, rows
+from lupai.envs.rules import GameRules
 from lupai.envs.seats import NOBODY
 
 I8 = npt.NDArray[np.int8]
@@ -36,6 +37,7 @@ class PackedEngine(Generic[S, L]):
         seats: number of seats S.
         phases: name of each phase, by number: those before play, play, over.
         state_class: the game's tables.
+        rules_class: the game's options.
         public_ids: ``[A]`` what others see of each action, in the dtype of ``recent``.
         reset_options: keywords that :meth:`reset` and :meth:`reset_hands` take beside those here;
             a record has them in its ``meta``.
@@ -48,6 +50,7 @@ class PackedEngine(Generic[S, L]):
     seats: int
     phases: tuple[str, ...]
     state_class: type[S]
+    rules_class: type[GameRules]
     public_ids: Ints
     record_fields: Mapping[str, Any] = MappingProxyType({})
     reset_options: tuple[str, ...] = ()

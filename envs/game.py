@@ -16,6 +16,7 @@ import numpy.typing as npt
 from lupai.envs.actions import ActionLayout
 from lupai.envs.errors import RulesError
 from lupai.envs.layout import Layout
+from lupai.envs.rules import GameRules
 
 I8 = npt.NDArray[np.int8]
 I64 = npt.NDArray[np.int64]
@@ -199,6 +200,16 @@ def engine_class(name: str) -> Any:
         raise RulesError(f"unknown game {name!r}; games: {', '.join(GAMES)}")
     module, _, engine = GAMES[name].partition(":")
     return getattr(import_module(module), engine)
+
+
+def rules_class(name: str) -> type[GameRules]:
+    """Class of a game's options.
+
+    Raises:
+        RulesError: unknown game.
+    """
+    found: type[GameRules] = engine_class(name).rules_class
+    return found
 
 
 def make_game(name: str, rules: Any) -> Game:

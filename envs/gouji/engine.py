@@ -61,6 +61,7 @@ class Engine(Texts):
     seats = SEATS
     phases = PHASE_NAMES
     state_class = State
+    rules_class = Rules
     public_ids = _public_ids()
     record_fields = MappingProxyType({"revolter": Seat | None, "recorded": list[int]})
     reset_options = ("previous_finish",)
