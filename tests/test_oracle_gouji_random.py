@@ -171,9 +171,10 @@ def test_few_runs_meet_nearly_every_branch() -> None:
 
 @pytest.mark.soak
 def test_every_branch_is_met_often() -> None:
+    """Each a hundred times, as a comparison with an engine should demand."""
     seen: Counter[str] = Counter()
     for number, _ in enumerate(random_runs(random.Random(8), seen)):
         if number % 500 == 0 and min(seen[n] for n in EVENTS if n not in NEVER) >= 100:
             break
-        assert number < 200_000, [name for name in EVENTS if seen[name] < 100]
+        assert number < 60_000, [name for name in EVENTS if seen[name] < 100]
     assert all(seen[name] == 0 for name in NEVER)
