@@ -386,7 +386,7 @@ class Party:
 def follow(
     deals: Sequence[Deal], hands: Sequence[Watched], rng: random.Random, mixed: bool = False
 ) -> Party:
-    """Play the hands again in the engine, comparing every state; `mixed`: not all tables at once."""
+    """Play the hands again in the engine, comparing every state; `mixed`: some tables at a time."""
     party = Party(deals, hands)
     while tables := party.open:
         if mixed:

@@ -84,6 +84,7 @@ def compare(
         flat, offsets = engine.legal(state).ids()
         rows = [flat[offsets[i] : offsets[i + 1]].tobytes() for i in tables]
         assert len(set(rows)) == 1
+        assert engine.legal(masked, [0]).ids()[0].tobytes() == rows[0]
     if texts:
         views = [View.of(engine, state.take([i]), viewer, histories[i]) for i in tables]
         looks = [(str(v), v.history, v.legal, v.legal_ids.tobytes(), v.hand) for v in views]

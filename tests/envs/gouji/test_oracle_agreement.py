@@ -16,7 +16,6 @@ from tests.envs.gouji.side_by_side import (
     compare,
     engine_deal,
     engine_of,
-    id_of,
     played_hand,
     rules_of,
     stacked_deal,
