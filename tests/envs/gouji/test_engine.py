@@ -306,7 +306,7 @@ def test_without_a_previous_hand_nobody_gives() -> None:
 
 
 def test_each_table_has_its_own_previous_hand() -> None:
-    """大落 gives 头科 two, 二落 二科 one, none inside a side; after 串三户 each loser his 对头 one."""
+    """大落 gives two, 二落 one, none inside a side; after 串三户 each loser his 对头 one."""
     engine = Engine({"tribute": True})
     orders = [[0, 1, 2, 3, 4, 5], [0, 2, 4, 1, 3, 5], [0, 1, 5, 4, 3, 2]]
     state = engine.reset([3, 3, 3], previous_finish=orders)
