@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Annotated, Any, Final, Literal
 
-import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from lupai.envs.cards import shorten
 from lupai.envs.deals import MAX_VOIDS
 from lupai.envs.errors import LupaiError, RecordError
-from lupai.envs.game import Game, make_game
+from lupai.envs.game import GAMES, Game, engine_class, make_game
 
 FORMAT: Final = "lupai/1"
 META: Final = "lupai"  # our own entry in a record's free ``meta``
@@ -24,30 +24,28 @@ META_LAYOUTS: Final = {"action_layout": "actions", "observation_layout": "observ
 Seat = Annotated[int, Field(ge=0)]
 
 
-class _Roles(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-    emperor: Seat | None
-    guard: Seat | None
-    solo: Literal["grab", "open", "secret"] | None
-
-
-class _Record(BaseModel):
-    """Shape of a record; whether it is a possible hand only a replay can tell."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-    format: Literal["lupai/1"]
-    game: Literal["baohuang"]
-    rules: dict[str, Any]
-    seed: Annotated[int, Field(ge=0, lt=1 << 64)] | None
-    start: Seat
-    hands: list[str]
-    moves: list[str]
-    roles: _Roles
-    finish: list[Seat]
-    scores: list[int]
-    redeals: Annotated[int, Field(ge=0, lt=MAX_VOIDS)]
-    players: list[str]
-    meta: dict[str, Any]
+@cache
+def _shape(game: str) -> type[BaseModel]:
+    """Shape of a game's records; whether one is a possible hand only a replay can tell."""
+    fields: dict[str, Any] = {
+        "format": Literal["lupai/1"],
+        "game": Literal.__getitem__(tuple(GAMES)),
+        "rules": dict[str, Any],
+        "seed": Annotated[int, Field(ge=0, lt=1 << 64)] | None,
+        "start": Seat,
+        "hands": list[str],
+        "moves": list[str],
+        **engine_class(game).record_fields,
+        "finish": list[Seat],
+        "scores": list[int],
+        "redeals": Annotated[int, Field(ge=0, lt=MAX_VOIDS)],
+        "players": list[str],
+        "meta": dict[str, Any],
+    }
+    needed: Any = {name: (kind, ...) for name, kind in fields.items()}
+    config = ConfigDict(extra="forbid", strict=True)
+    shape: type[BaseModel] = create_model("Record", __config__=config, **needed)
+    return shape
 
 
 def make_record(
@@ -59,8 +57,10 @@ def make_record(
     outcome: dict[str, Any],
     redeals: int,
     players: list[str] | None = None,
+    options: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Record with its fields in the order of the format; layout hashes and rules go into meta."""
+    """Record with its fields in the order of the format; layout hashes, rules and what else the
+    hand was begun with (``options``) go into meta."""
     return {
         "format": FORMAT,
         "game": engine.game,
@@ -72,7 +72,7 @@ def make_record(
         **outcome,
         "redeals": redeals,
         "players": list(players) if players is not None else ["unknown"] * engine.seats,
-        "meta": {META: provenance(engine)},
+        "meta": {META: provenance(engine) | (options or {})},
     }
 
 
@@ -101,8 +101,10 @@ def load_record(line: str) -> dict[str, Any]:
         raise RecordError(f"no JSON: {error} in {shorten(line.strip())!r}") from None
     if not isinstance(data, dict):
         raise RecordError(f"a record is a JSON object, not {shorten(line.strip())!r}")
+    game = data.get("game")
+    known = isinstance(game, str) and game in GAMES
     try:
-        _Record.model_validate(data)
+        _shape(game if known else next(iter(GAMES))).model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(p) for p in first["loc"])
@@ -176,7 +178,8 @@ def replay(record: dict[str, Any], engine: Game) -> Iterator[Any]:
         RecordError: the deal or a move that cannot be; names the move number.
     """
     try:
-        state = engine.reset_hands(record["hands"], record["start"])
+        reset: Any = engine.reset_hands
+        state = reset(record["hands"], record["start"], **reset_options(record, engine))
     except LupaiError as error:
         raise RecordError(str(error)) from None
     yield state
@@ -192,6 +195,13 @@ def replay(record: dict[str, Any], engine: Game) -> Iterator[Any]:
         except LupaiError as error:
             raise RecordError(f"move {number} {shorten(move)!r}: {error}") from None
         yield state
+
+
+def reset_options(record: dict[str, Any], engine: Game) -> dict[str, Any]:
+    """What a hand was begun with beside its deal, from our entry in ``meta``."""
+    ours = record["meta"].get(META)
+    ours = ours if isinstance(ours, dict) else {}
+    return {name: ours[name] for name in engine.reset_options if name in ours}
 
 
 def check_end(record: dict[str, Any], engine: Game, void: bool, outcome: dict[str, Any]) -> None:
@@ -242,9 +252,9 @@ def check_deal(record: dict[str, Any], engine: Game) -> None:
     if start != record["start"]:
         raise RecordError(f"field 'start': {record['start']}, but seed {seed} starts at {start}")
     theirs = engine.parse_deal(record["hands"], record["start"])
-    wrong = np.flatnonzero((mine != theirs).any(axis=1))
-    if wrong.size:
-        raise RecordError(f"field 'hands': seed {seed} deals another hand to seat {wrong[0]}")
+    seat = engine.differing_seat(mine, theirs, start)
+    if seat is not None:
+        raise RecordError(f"field 'hands': seed {seed} deals another hand to seat {seat}")
     check_voids(seed, redeals, engine)
 
 

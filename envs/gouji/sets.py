@@ -29,9 +29,18 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.cards import RANKS, shorten
+from lupai.envs.cards import RANK_X, RANKS, shorten
 from lupai.envs.errors import NotationError
-from lupai.envs.sets import COMBOS, MAX_JOKERS, MAX_NATURALS, ROW_JOKERS, ROWS
+from lupai.envs.sets import (
+    COMBOS,
+    MAX_JOKERS,
+    MAX_NATURALS,
+    ROW_JOKERS,
+    ROWS,
+    check_ranks,
+    jokers_beat,
+    read_ranks,
+)
 
 Ints = npt.NDArray[np.integer]
 
@@ -116,34 +125,37 @@ class GoujiSet:
         """
         match = _SET.fullmatch(text)
         if not match or not text:
-            raise _unreadable(text, _why_unreadable(text))
+            raise _unreadable(text)
         naturals, _, twos, small, big = (match[group] or "" for group in range(1, 6))
-        for part, most in zip((naturals, twos, small, big), _MOST, strict=True):
-            if len(part) > most:
-                raise _unreadable(text, f"{len(part)} cards {part[0]}, at most {most} exist")
         row = RANKS.index(naturals[0]) if naturals else ROW_TWOS if twos else ROW_JOKERS
         return cls(row, len(naturals), len(twos), len(small), len(big))
 
 
-_LETTERS: Final = RANKS + "BR"
-_SET: Final = re.compile(rf"(([{RANKS[:ROW_TWOS]}])\2*)?(2*)(B*)(R*)")
-_MOST: Final = (MAX_NATURALS, MAX_NATURALS, MAX_JOKERS, MAX_JOKERS)
+_SET: Final = re.compile(
+    rf"(([{RANKS[:ROW_TWOS]}])\2{{0,{MAX_NATURALS - 1}}})?(2{{0,{MAX_NATURALS}}})"
+    rf"(B{{0,{MAX_JOKERS}}})(R{{0,{MAX_JOKERS}}})"
+)
 
 
-def _why_unreadable(text: str) -> str:
-    unknown = [letter for letter in text if letter not in _LETTERS]
-    if not text or unknown:
-        return f"{unknown[0]!r} is no rank" if unknown else "it has no card"
-    ranks = [_LETTERS.index(letter) for letter in text]
-    in_order = ranks == sorted(ranks)
-    return "two natural ranks below 2 do not mix" if in_order else "cards are out of order"
+def _unreadable(text: str) -> NotationError:
+    """What is wrong with a text that is no set."""
 
+    def fail(why: str) -> NotationError:
+        return NotationError(
+            f"unreadable set {shorten(text)!r}: {why}; a set is naturals of one rank, then 2s, "
+            f"then B's, then R's, for example 9, KK2B, 22B, BR"
+        )
 
-def _unreadable(text: str, why: str) -> NotationError:
-    return NotationError(
-        f"unreadable set {shorten(text)!r}: {why}; a set is naturals of one rank, then 2s, then "
-        f"B's, then R's, for example 9, KK2B, 22B, BR"
-    )
+    if not text:
+        return fail("it has no card")
+    try:
+        ranks = read_ranks(text, fail)
+        if RANK_X in ranks:
+            return fail("'X' is no rank")
+        check_ranks(ranks, fail)
+    except NotationError as error:
+        return error
+    return fail("two natural ranks below 2 do not mix")
 
 
 def _parts() -> npt.NDArray[np.int8]:
@@ -184,8 +196,7 @@ def beats(standing: npt.ArrayLike, answer: npt.ArrayLike) -> npt.NDArray[np.bool
     row = PARTS[high, 0]
     found: npt.NDArray[np.bool_] = (
         (SIZE[high] == SIZE[low])
-        & ~DEAD[low]
-        & (PARTS[high, 4] >= PARTS[low, 3])
+        & jokers_beat(PARTS[high, 4], 0, PARTS[low, 3], PARTS[low, 4])
         & ((row == ROW_JOKERS) | (row > PARTS[low, 0]))
     )
     return found

@@ -31,7 +31,7 @@ def gifts_of(previous: list[int]) -> list[tuple[int, int, int]]:
     side. After a 串三户 each loser gives his 对头 one.
 
     >>> gifts_of([0, 1, 2, 3, 4, 5]), gifts_of([0, 2, 4, 1, 3, 5])
-    ([(0, 5, 2)], [(0, 3, 1), (2, 5, 1), (4, 1, 1)])
+    ([(0, 5, 2), (1, 4, 1)], [(0, 3, 1), (2, 5, 1), (4, 1, 1)])
     """
     if len({seat % 2 for seat in previous[:3]}) == 1:
         return [(seat, (seat + 3) % SEATS, 1) for seat in previous[:3]]
@@ -81,8 +81,9 @@ def open_returns(c: Columns, i: Ints) -> Ints:
     c.actor[on] = head(c.queue[on])
     c.queue[on] = behead(c.queue[on])
     c.refused[on] = 0
-    c.queue[i[done]] = EMPTY
-    return i[done]
+    finished: Ints = i[done]
+    c.queue[finished] = EMPTY
+    return finished
 
 
 def offers(state: State, t: Ints) -> npt.NDArray[np.uint32]:
@@ -103,7 +104,9 @@ def may_refuse(state: State, t: Ints) -> npt.NDArray[np.bool_]:
 
 
 def _bits(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint32]:
-    return (flags * (1 << np.arange(NUM_RANKS, dtype=np.uint32))).sum(axis=1, dtype=np.uint32)
+    values = 1 << np.arange(NUM_RANKS, dtype=np.uint32)
+    bits: npt.NDArray[np.uint32] = (flags * values).sum(axis=1, dtype=np.uint32)
+    return bits
 
 
 def offer(state: State, t: Ints, c: Columns, i: Ints, actions: Ints, cards: I8 | None) -> None:

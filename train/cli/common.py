@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
 
 from lupai.envs.baohuang.rules import DEFAULT_PRESET, Rules, load_rules
-from lupai.envs.baohuang.rules_text import read_option
 from lupai.envs.cards import shorten
 from lupai.envs.errors import LupaiError
+from lupai.envs.rules_text import read_option
 from lupai.train.files import writing_whole
 from lupai.train.jobs import MAX_JOBS
 

@@ -179,8 +179,8 @@ def test_any_text_is_read_or_a_notation_error(text: str) -> None:
         ("RB", "cards are out of order"),
         ("BBBBB", "5 cards B, at most 4 exist"),
         ("9RRRRR", "5 cards R, at most 4 exist"),
-        ("3" * 17, "17 cards 3, at most 16 exist"),
-        ("3" + "2" * 17, "17 cards 2, at most 16 exist"),
+        ("3" * 17, "17 cards of a rank, at most 16 exist"),
+        ("3" + "2" * 17, "17 cards of a rank, at most 16 exist"),
     ],
 )
 def test_unreadable_sets_say_why(text: str, why: str) -> None:
