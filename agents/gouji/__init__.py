@@ -1,0 +1,1 @@
+"""Players of Gouji by rules of thumb: ``greedy`` and ``tactical``."""
