@@ -1,4 +1,4 @@
-"""One name in several games: which agent plays is chosen by the engine at the table."""
+"""Names that stand for an agent in each game: the engine at the table says which one plays."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.base import I32, Agent, BatchAgent
+from lupai.agents import gouji
+from lupai.agents.base import I32, BatchAgent
+from lupai.agents.greedy import GreedyAgent
+from lupai.agents.tactical import TacticalAgent, grounded
 from lupai.envs.errors import LupaiError
 from lupai.envs.game import Game
 from lupai.envs.view import View, Views
 
-__all__ = ["ByGame", "ByGamePolicy"]
+__all__ = ["Bayes", "ByGame", "Greedy", "Tactical"]
 
 
 class ByGame:
-    """An agent made of one for each game.
+    """An agent made of one for each game that it plays.
 
     Args:
         name: shown in tables.
@@ -36,32 +39,56 @@ class ByGame:
         """A legal move.
 
         Raises:
-            LupaiError: there is no such agent for the game.
+            LupaiError: it does not play this game.
         """
-        return self.of(view.engine).act(view)
+        move: str = self.of(view.engine).act(view)
+        return move
 
     def act_batch(self, views: Views) -> I32:
         """Legal moves ``[N]``; see :meth:`act`."""
-        return self.of(views.engine).act_batch(views)
+        chosen: I32 = self.of(views.engine).act_batch(views)
+        return chosen
 
     def of(self, engine: Game) -> Any:
-        """The agent that plays at tables of an engine."""
-        try:
-            return self.agents[engine.game]
-        except KeyError:
+        """The agent that plays at the tables of an engine.
+
+        Raises:
+            LupaiError: it does not play this game.
+        """
+        agent = self.agents.get(engine.game)
+        if agent is None:
             raise LupaiError(
-                f"agent {self.name!r} does not play {engine.game}; it plays: "
+                f"agent {self.name!r} does not play {engine.game}; it plays "
                 f"{', '.join(self.agents)}"
-            ) from None
+            )
+        return agent
 
 
-class ByGamePolicy(ByGame):
-    """The same of agents that are policies; see :class:`lupai.agents.rollout.Policy`."""
+class Greedy(ByGame):
+    """``greedy``, which is a :class:`~lupai.agents.rollout.Policy` as well."""
+
+    def __init__(self) -> None:
+        super().__init__("greedy", {"baohuang": GreedyAgent(), "gouji": gouji.GreedyAgent()})
 
     def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
-        """Legal moves ``[N]``."""
-        return self.of(views.engine).act_lanes(views, lanes)
+        """The same moves as of :meth:`act_batch`."""
+        return self.act_batch(views)
 
     def choose(self, engine: Game, state: Any, legal: Any, rows: Any, lanes: Any) -> I32:
         """Legal moves ``[N]`` of the seats asked at ``rows``."""
-        return self.of(engine).choose(engine, state, legal, rows, lanes)
+        chosen: I32 = self.of(engine).choose(engine, state, legal, rows, lanes)
+        return chosen
+
+
+class Tactical(ByGame):
+    """``tactical``."""
+
+    def __init__(self) -> None:
+        super().__init__("tactical", {"baohuang": TacticalAgent(), "gouji": gouji.TacticalAgent()})
+
+
+class Bayes(ByGame):
+    """``bayes``."""
+
+    def __init__(self) -> None:
+        super().__init__("bayes", {"baohuang": TacticalAgent(belief=grounded, name="bayes")})

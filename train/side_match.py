@@ -1,6 +1,8 @@
 """Side against side in Gouji: every deal twice, with the agents changing sides.
 
     python -m lupai.train.side_match tactical greedy --deals 400
+
+The deal is the unit of the interval.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""``greedy`` in Gouji: the reference by rules of thumb. It looks at nothing but its own hand and the
-set to beat.
+"""``greedy`` in Gouji: the reference by rules of thumb. It looks at nothing but its own hand and
+the set to beat.
 
 Before the first lead it takes no risk: it does not revolt, waives nothing, offers its lowest rank
 and takes what is offered.
@@ -100,7 +100,7 @@ def _in_trick(state: Any, legal: Any, t: I64) -> I64:
     # Without jokers and attached 2s: as leader the lowest rank; as answer the lowest that is used
     # up, else the lowest.
     held = ranks[:, :ROW_JOKERS]
-    plain = (held > 0) & (held >= size[:, None]) & (_ROWS > STANDING_ROW[standing][:, None])
+    plain = (held > 0) & (held >= size[:, None]) & (STANDING_ROW[standing][:, None] < _ROWS)
     plain &= ((STANDING_NEEDS[standing] == 0) & ~burning)[:, None]
     used_up = plain & ((held == size[:, None]) | lead[:, None])
     rank = np.concatenate([used_up, plain], axis=1).argmax(axis=1) % ROW_JOKERS

@@ -94,18 +94,12 @@ def offers(state: State, t: Ints) -> npt.NDArray[np.uint32]:
 
 
 def may_refuse(state: State, t: Ints) -> npt.NDArray[np.bool_]:
-    """``[N] bool``: the giver holds no card of the rank, and another one was not yet refused."""
-    receiver = receivers(state, t)
-    rank = RANK_OF_KIND[state.offered[t]]
-    held = _bits(state.ranks[t, receiver] > 0)
-    some = held & ~state.refused[t].astype(np.uint32) != 0
-    can: npt.NDArray[np.bool_] = (state.ranks[t, state.actor[t], rank] == 0) & some
+    """``[N] bool``: the giver holds no card of the rank, and did not refuse it before: a refused
+    rank comes back only where every rank was refused. The receiver's hand is hidden from him."""
+    rank = RANK_OF_KIND[state.offered[t]].astype(np.intp)
+    new = state.refused[t] >> rank & 1 == 0
+    can: npt.NDArray[np.bool_] = (state.ranks[t, state.actor[t], rank] == 0) & new
     return can
-
-
-def receivers(state: State, t: Ints) -> Ints:
-    """Seat that made the running offer."""
-    return state.owner[t].astype(np.intp)
 
 
 def _bits(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint32]:

@@ -94,9 +94,7 @@ class TacticalAgent:
         if at.size:
             keep = np.flatnonzero(~playing[rows])
             again = np.repeat(np.arange(len(at)), sizes[at])
-            out[keep] = early.worth(
-                state.take(at), me[at], ids[keep], again, self.weights.wills
-            )
+            out[keep] = early.worth(state.take(at), me[at], ids[keep], again, self.weights.wills)
         at = np.flatnonzero(playing)
         if at.size:
             keep = np.flatnonzero(playing[rows])

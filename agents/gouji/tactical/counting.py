@@ -19,7 +19,7 @@ from lupai.envs.gouji.orders import ALL, GAP, SEATS
 from lupai.envs.gouji.sets import GOUJI_FROM, ROW_TWOS
 from lupai.envs.gouji.state import Phase
 from lupai.envs.seats import members
-from lupai.envs.sets import MAX_NATURALS, ROW_JOKERS, ROWS
+from lupai.envs.sets import MAX_NATURALS, ROWS
 
 I64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -78,9 +78,11 @@ class Count:
         self.my_size = state.sizes[row, me].astype(np.int64)
         alive = np.where(state.phase < Phase.PLAY, ALL, state.alive)
         self.alive = self.among(alive)
-        headless = self.among(state.headless)
-        mine = state.headless >> me & 1 == 1
-        self.free = (state.melee == 1) | mine
+        # who beats the 底牌 of 头科, or lets it stand, makes his 对头 headless
+        beheaded = 1 << (np.maximum(state.owner, 0) + SEATS // 2) % SEATS
+        behead = state.headless | np.where(state.bottom == 1, beheaded, 0)
+        headless = self.among(behead)
+        self.free = (state.melee == 1) | (behead >> me & 1 == 1)
         spent = self.among(state.passed) & (state.melee == 0)[:, None]
         opposite = np.arange(OTHERS) == OPPOSITE
         protected = (state.deaths > 0) & (state.revolter == (me + SEATS // 2) % SEATS)

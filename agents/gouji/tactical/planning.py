@@ -52,9 +52,7 @@ class Plan:
         np.subtract(1, naturals, out=naturals)
         beat[:, :, ROW_TWOS] = count.joker_tail[..., 1:] * hung[:, :, None]
         beat *= (_SIZE[1:] <= count.sizes[:, :, None])[:, :, None, :]
-        ordinary, gouji = (
-            np.prod(1 - beat * may[:, :, None, None], axis=1) for may in count.later
-        )
+        ordinary, gouji = (np.prod(1 - beat * may[:, :, None, None], axis=1) for may in count.later)
         self.hold = np.ones((n, NATURAL_RANKS, SIZES), np.float32)
         self.hold[..., 1:] = np.where(NATURAL_GOUJI[None, :, 1:], gouji, ordinary)
         self.weak = 1 - self.hold

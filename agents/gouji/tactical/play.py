@@ -29,8 +29,8 @@ Terms of a set (0 for a pass), counted in sets, cards or chances:
 Terms of a pass, yield or silence (0 for a set): ``pass`` where it is one; ``yield``;
 ``left_friend``, ``left_foe`` the chance that the standing set wins, and who then leads, ``*_near``
 as he is about to go out, ``*_last`` with hardly a card left, ``*_stake`` where 串三户 is at stake,
-``left_opposite`` if that is the 对头; ``left_me``, ``left_late`` if that is the player (接风). A term
-of both: ``to_friend``, a mate beats the set.
+``left_opposite`` if that is the 对头; ``left_me``, ``left_late`` if that is the player (接风).
+A term of both: ``to_friend``, a mate beats the set.
 """
 
 from __future__ import annotations
@@ -237,5 +237,3 @@ class Trick:
         for name, value in values.items():
             out[name][i] = value
         return out
-
-

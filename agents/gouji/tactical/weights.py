@@ -79,9 +79,9 @@ _TABLE: Final = {
 FIXED: Final = {"goes_out": 2000.0, "runs_out": 1000.0, "yield": 2e-3}
 TERMS: Final = (*FIXED, *_TABLE)
 
-# Before play. ``revolt``, ``waive``: worth, in points, against silence: constant, per set that needs
-# help, per 够级牌 that will probably win. ``offer``: what a rank higher costs against the part of a
-# set. ``refuse``: from this rank on a card is taken.
+# Before play. ``revolt``, ``waive``: worth, in points, against silence: constant, per set that
+# needs help, per 够级牌 that will probably win. ``offer``: what a rank higher costs against a part
+# of a set. ``refuse``: from this rank on a card is taken.
 EARLY: Final = {
     "revolt": (-1.0, 0.2, -0.5),
     "waive": (-1.0, 0.0, 0.0),
