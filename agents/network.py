@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
-from torch.nn.utils import skip_init
 
 from lupai.agents.advice import BEHIND, FEATURES
 from lupai.agents.card import NetworkConfig
@@ -375,7 +374,8 @@ class MoveScorer(nn.Module):
         self.win_head: nn.Linear | None = None
         if config.heads == "both":
             # Nothing is drawn for it: all other first weights are those of a network without it.
-            self.win_head = skip_init(nn.Linear, config.move_hidden, OUTCOMES)
+            empty = nn.Linear(config.move_hidden, OUTCOMES, device="meta")
+            self.win_head = empty.to_empty(device="cpu")
             nn.init.zeros_(self.win_head.weight)  # start from "all alike"
             nn.init.zeros_(self.win_head.bias)
 
