@@ -17,8 +17,8 @@ from lupai.envs.errors import LupaiError
 from lupai.envs.game import Game, make_game
 
 __all__ = [
-    "FORMAT", "HISTORIES", "AgentCard", "CheckpointError", "History", "Idle", "NetworkConfig",
-    "Policies", "advice_of", "engine_for", "read_object",
+    "FORMAT", "HISTORIES", "AgentCard", "CheckpointError", "Heads", "History", "Idle",
+    "NetworkConfig", "Policies", "advice_of", "engine_for", "read_object",
 ]  # fmt: skip
 
 FORMAT: Final = "lupai-agent/1"
@@ -27,6 +27,7 @@ Idle = Literal["choose", "pass"]
 History = Literal["none", "gru", "attention"]
 Policies = Literal["shared", "role"]
 AdviceBy = Literal["none", "tactical"]
+Heads = Literal["score", "both"]
 HISTORIES: Final[tuple[History, ...]] = get_args(History)
 
 
@@ -50,6 +51,9 @@ class NetworkConfig:
         advice: ``"tactical"``: the network sees what ``tactical`` thinks of the moves, and scores
             its candidates only, see :mod:`lupai.agents.advice`; ``"none"``: nothing of it.
         candidates: how many they are, at most.
+        heads: ``"score"``: one output for each move; ``"both"``: also the chances of loss, draw
+            and win after it.
+        win_weight: of ``"both"``: moves are chosen by output + win_weight * (P(win) - P(loss)).
     """
 
     hidden: tuple[int, ...] = (256, 128)
@@ -60,6 +64,8 @@ class NetworkConfig:
     policies: Policies = "shared"
     advice: AdviceBy = "none"
     candidates: int = 8
+    heads: Heads = "score"
+    win_weight: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for ``agent.json``."""
@@ -69,8 +75,8 @@ class NetworkConfig:
     def from_json(cls, data: dict[str, Any]) -> NetworkConfig:
         """Inverse of :meth:`to_json`; raises TypeError or ValueError on anything else.
 
-        Folders from before there were ``history``, ``policies`` and ``advice`` lack them; they get
-        the defaults, which is what those networks were.
+        Folders from before there were ``history``, ``policies``, ``advice`` and ``heads`` lack
+        them; they get the defaults, which is what those networks were.
         """
         unknown = set(data) - set(asdict(cls()))
         if unknown:
@@ -85,6 +91,8 @@ class NetworkConfig:
             policies=data.get("policies", default.policies),
             advice=data.get("advice", default.advice),
             candidates=int(data.get("candidates", default.candidates)),
+            heads=data.get("heads", default.heads),
+            win_weight=float(data.get("win_weight", default.win_weight)),
         )
         units = (config.move_hidden, config.history_units, config.candidates)
         sizes = (*config.hidden, *config.value_hidden, *units)
@@ -94,9 +102,15 @@ class NetworkConfig:
             ("history", config.history, HISTORIES),
             ("policies", config.policies, get_args(Policies)),
             ("advice", config.advice, get_args(AdviceBy)),
+            ("heads", config.heads, get_args(Heads)),
         ):
             if value not in allowed:
                 raise ValueError(f"network {name} is {value!r}; allowed: {', '.join(allowed)}")
+        if not 0 <= config.win_weight < math.inf or (config.win_weight and config.heads != "both"):
+            raise ValueError(
+                f"network win_weight is {config.win_weight} with heads {config.heads!r}; it should "
+                f"be a number from 0 on, and 0 without a win head"
+            )
         return config
 
 

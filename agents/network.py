@@ -30,11 +30,17 @@ from lupai.envs.cards import NUM_RANKS, RANK_OF_KIND
 from lupai.envs.layout import Layout
 
 __all__ = [
+    "DRAW",
+    "LOSS",
+    "OUTCOMES",
+    "WIN",
     "MoveScorer",
     "MoveTable",
     "NetworkConfig",
     "ValueNetwork",
     "advised_moves",
+    "combined",
+    "head_columns",
     "mlp",
     "move_table",
     "offsets_to_rows",
@@ -49,6 +55,8 @@ __all__ = [
 ]
 
 DYNAMIC_FEATURES: Final = 6
+LOSS, DRAW, WIN = range(3)  # classes of a win head: the sign of the seat's final score
+OUTCOMES: Final = 3
 _WORD_BYTES: Final = 8  # packed rows are whole 64-bit words, so that empty words are skipped fast
 
 
@@ -295,13 +303,32 @@ def mlp(inputs: int, sizes: tuple[int, ...]) -> nn.Sequential:
     return nn.Sequential(*layers)
 
 
+def head_columns(config: NetworkConfig) -> int:
+    """Columns of :meth:`MoveScorer.heads`."""
+    return 1 + (OUTCOMES if config.heads == "both" else 0)
+
+
+def combined(heads: Tensor, win_weight: float) -> Tensor:
+    """``[T] float32`` by which moves are chosen: value + win_weight * (P(win) - P(loss)).
+
+    Args:
+        heads: ``[T, C]`` of :meth:`MoveScorer.heads`. win_weight: in the unit of the values.
+    """
+    if heads.shape[1] == 1:
+        return heads.squeeze(-1)
+    if not win_weight:
+        return heads[:, 0]
+    chances = heads[:, 1:].softmax(1)
+    return heads[:, 0] + win_weight * (chances[:, WIN] - chances[:, LOSS])
+
+
 class MoveScorer(nn.Module):
-    """Policy: one logit for each legal (state, move) pair.
+    """Policy: one logit (or value) for each legal (state, move) pair.
 
     ``logit = head(relu(state(h[row]) + move(features[id]) + change(dynamic[row, id])))``, ``h`` is
     what :meth:`embed` makes of the observation. With advice ``a [T, F]`` its features join the sum,
     a second layer follows, and the price has a way of its own to the logit, so that the first moves
-    of an untrained network are those of who advises.
+    of an untrained network are those of who advises. A win head reads the layer that ``head`` does.
     """
 
     def __init__(self, table: MoveTable, config: NetworkConfig) -> None:
@@ -330,6 +357,14 @@ class MoveScorer(nn.Module):
             self.direct = nn.Linear(FEATURES, 1, bias=False)
             nn.init.zeros_(self.direct.weight)
             nn.init.constant_(self.direct.weight[:, BEHIND], 0.1)
+        self.win_weight = config.win_weight
+        self.win_head: nn.Linear | None = None
+        if config.heads == "both":
+            # Nothing is drawn for it: all other first weights are those of a network without it.
+            empty = nn.Linear(config.move_hidden, OUTCOMES, device="meta")
+            self.win_head = empty.to_empty(device="cpu")
+            nn.init.zeros_(self.win_head.weight)  # start from "all alike"
+            nn.init.zeros_(self.win_head.bias)
 
     def which(self, observation: Tensor) -> Tensor:
         """``[N] int64`` zeros: the number of the policy that decides each row; here is one."""
@@ -355,6 +390,18 @@ class MoveScorer(nn.Module):
         advice: Tensor | None = None,
     ) -> Tensor:
         """Logits ``[T] float32`` from :meth:`embed`'s vectors; the rest as in :meth:`forward`."""
+        return combined(self.heads(embedding, observation, rows, ids, advice), self.win_weight)
+
+    def heads(
+        self,
+        embedding: Tensor,
+        observation: Tensor,
+        rows: Tensor,
+        ids: Tensor,
+        advice: Tensor | None = None,
+    ) -> Tensor:
+        """What each head says, ``[T, 1] float32`` logits or values; with a win head ``[T, 4]``:
+        value, then logits of LOSS, DRAW and WIN. Arguments as of :meth:`score`."""
         if (advice is not None) != self.advised:
             raise ValueError(f"advice is {'needed' if self.advised else 'not wanted'} here")
         constants = self.constants
@@ -368,18 +415,19 @@ class MoveScorer(nn.Module):
         change = self.change(constants.dynamic(observation, rows, ids))
         hidden = state.index_select(0, rows) + move + change
         if advice is None:
-            logits: Tensor = self.head(torch.relu(hidden)).squeeze(-1)
-            return logits
-        advice = advice.to(torch.float32)
-        hidden = self.again(torch.relu(hidden + self.advice(advice)))
-        hidden = torch.relu(hidden + self.gate(embedding).index_select(0, rows))
-        advised: Tensor = (self.head(hidden) + self.direct(advice)).squeeze(-1)
-        return advised
+            hidden = torch.relu(hidden)
+            out: Tensor = self.head(hidden)
+        else:
+            advice = advice.to(torch.float32)
+            hidden = self.again(torch.relu(hidden + self.advice(advice)))
+            hidden = torch.relu(hidden + self.gate(embedding).index_select(0, rows))
+            out = self.head(hidden) + self.direct(advice)
+        return out if self.win_head is None else torch.cat([out, self.win_head(hidden)], 1)
 
     def forward(
         self, observation: Tensor, rows: Tensor, ids: Tensor, advice: Tensor | None = None
     ) -> Tensor:
-        """Logits ``[T] float32``.
+        """Logits ``[T] float32``; with a win head what :func:`combined` makes of its outputs.
 
         Args:
             observation: ``[N, D] int8`` as the engine gives it.

@@ -17,7 +17,7 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from lupai.agents.network import MoveScorer, MoveTable, NetworkConfig
+from lupai.agents.network import MoveScorer, MoveTable, NetworkConfig, combined, head_columns
 
 __all__ = ["OWN_ROLES", "Policy", "RolePolicies", "build_policy", "own_role", "policy_names"]
 
@@ -44,7 +44,8 @@ class RolePolicies(nn.Module):
         if table.roles is None:
             raise ValueError("one policy for each role: the observation has no roles")
         self._table = table
-        self.width = config.hidden[-1]
+        self.width, self.columns = config.hidden[-1], head_columns(config)
+        self.win_weight = config.win_weight
         self.members = nn.ModuleDict({name: MoveScorer(table, config) for name in OWN_ROLES})
         for member in self.members.values():  # the same for all: hold it once
             member.constants = self.members[OWN_ROLES[0]].constants
@@ -70,22 +71,33 @@ class RolePolicies(nn.Module):
         advice: Tensor | None = None,
     ) -> Tensor:
         """Logits ``[T] float32`` from :meth:`embed`'s vectors; the rest as in :meth:`forward`."""
+        return combined(self.heads(embedding, observation, rows, ids, advice), self.win_weight)
+
+    def heads(
+        self,
+        embedding: Tensor,
+        observation: Tensor,
+        rows: Tensor,
+        ids: Tensor,
+        advice: Tensor | None = None,
+    ) -> Tensor:
+        """What each head says, see :meth:`MoveScorer.heads`; each move by its row's policy."""
         which = self.which(observation)
         deciding = which.index_select(0, rows)
-        logits = torch.zeros(ids.shape[0], device=observation.device)
+        out = torch.zeros(ids.shape[0], self.columns, device=observation.device)
         place = torch.zeros_like(which)  # of each row within its policy's rows
         for number, member, index in self._groups(which):
             place[index] = torch.arange(index.shape[0], device=index.device)
             moves = (deciding == number).nonzero().squeeze(1)
-            part = member.score(
+            part = member.heads(
                 embedding.index_select(0, index),
                 observation.index_select(0, index),
                 place[rows.index_select(0, moves)],
                 ids.index_select(0, moves),
                 None if advice is None else advice.index_select(0, moves),
             )
-            logits = logits.index_copy(0, moves, part)
-        return logits
+            out = out.index_copy(0, moves, part)
+        return out
 
     def forward(
         self, observation: Tensor, rows: Tensor, ids: Tensor, advice: Tensor | None = None

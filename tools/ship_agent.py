@@ -189,7 +189,8 @@ def model_card(name, card, matches, limits, recipe) -> str:
         ("algorithm", {"dmc": "Deep Monte Carlo", "ppo": "PPO"}.get(known.get("algorithm"))),
         ("network", f"hidden {list(network.hidden)}, moves {network.move_hidden}, history "
                     f"`{network.history}`, policies `{network.policies}`, advice "
-                    f"`{network.advice}`"),
+                    f"`{network.advice}`" + (f", win head with weight {network.win_weight:g}"
+                                             if network.heads == "both" else "")),
         *([("trust", f"{known['trust']:g} points for a unit of the price of `tactical`, added "
             "after the training (`tools/trust_price.py`)")] if "trust" in known else []),
         ("data", "games of agents among themselves, played for this; no games of people"),

@@ -24,7 +24,7 @@ from lupai.envs.errors import LupaiError, RulesError
 from lupai.train.dmc.config import DMCSection
 from lupai.train.league.config import ExploitSection, SelfPlaySection
 from lupai.train.sampling.config import DistillationSection, ImitationSection
-from lupai.train.sections import Section
+from lupai.train.sections import LearningRate, LearningSection, Section
 from lupai.train.watchdog import rates_of
 
 __all__ = [
@@ -106,16 +106,10 @@ class NetworkSection(Section):
         return value
 
 
-class PPOSection(Section):
+class PPOSection(LearningSection):
     """Proximal policy optimisation."""
 
-    lr: float = Field(3e-4, gt=0, le=1, description="learning rate of Adam at the start")
-    lr_end: float | None = Field(
-        None, ge=0, le=1, description="rate that is reached, linearly, at lr_steps"
-    )
-    lr_steps: int = Field(
-        1_000_000, ge=1, description="decisions until lr_end, after those of an imitation"
-    )
+    lr: LearningRate = 3e-4
     gamma: float = Field(1.0, gt=0, le=1, description="discount from one own decision to the next")
     lambda_: float = Field(0.95, alias="lambda", ge=0, le=1, description="GAE")
     clip: float = Field(0.2, gt=0, le=1, description="policy ratio clip")
@@ -275,45 +269,41 @@ class TrainConfig(Section):
         return self
 
     @model_validator(mode="after")
-    def _teacher_fits(self) -> TrainConfig:
-        if self.imitation.steps and self.workers.sampler != "batch":
-            raise ValueError(
-                f"imitation needs workers.sampler batch, not {self.workers.sampler}: in RLlib's "
-                f"own runner only the policy plays"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _advice_fits(self) -> TrainConfig:
-        if self.network.advice != "none" and self.workers.sampler != "batch":
-            raise ValueError(
-                f"network.advice needs workers.sampler batch, not {self.workers.sampler}, which is "
-                f"RLlib's own"
-            )
+    def _sampler_fits(self) -> TrainConfig:
+        if self.workers.sampler == "batch":
+            return self
+        for asked, what, reason in (
+            (
+                self.imitation.steps > 0,
+                "imitation",
+                ": in RLlib's own runner only the policy plays",
+            ),
+            (self.network.advice != "none", "network.advice", ", which is RLlib's own"),
+            (self.distillation.steps > 0, "distillation", ", which is RLlib's own"),
+            (
+                self.selfplay.mode != "self",
+                f"selfplay.mode {self.selfplay.mode}",
+                ": RLlib's own runner knows no opponents",
+            ),
+            (self.algorithm == "dmc", "algorithm dmc", ", which is RLlib's own"),
+        ):
+            if asked:
+                raise ValueError(
+                    f"{what} needs workers.sampler batch, not {self.workers.sampler}{reason}"
+                )
         return self
 
     @model_validator(mode="after")
     def _distillation_fits(self) -> TrainConfig:
-        if self.distillation.steps:
-            if self.workers.sampler != "batch":
-                raise ValueError(
-                    f"distillation needs workers.sampler batch, not {self.workers.sampler}, which "
-                    f"is RLlib's own"
-                )
-            if load_value(load_rules(self.rules)) is None:
-                raise ValueError(
-                    f"distillation needs a value network for the rules, and there is none for "
-                    f"{self.rules_string}: cards and roles have to be as in the preset"
-                )
+        if self.distillation.steps and load_value(load_rules(self.rules)) is None:
+            raise ValueError(
+                f"distillation needs a value network for the rules, and there is none for "
+                f"{self.rules_string}: cards and roles have to be as in the preset"
+            )
         return self
 
     @model_validator(mode="after")
     def _opponents_fit(self) -> TrainConfig:
-        if self.selfplay.mode != "self" and self.workers.sampler != "batch":
-            raise ValueError(
-                f"selfplay.mode {self.selfplay.mode} needs workers.sampler batch, not "
-                f"{self.workers.sampler}: RLlib's own runner knows no opponents"
-            )
         if (self.selfplay.mode == "exploit") != (self.target is not None):
             raise ValueError(
                 "selfplay.mode exploit and target go together: give "
@@ -325,15 +315,16 @@ class TrainConfig(Section):
     @model_validator(mode="after")
     def _algorithm_fits(self) -> TrainConfig:
         if self.algorithm == "ppo":
+            if self.dmc.heads != "score":
+                raise ValueError(
+                    f"dmc.heads {self.dmc.heads} needs algorithm dmc, not ppo, whose policy has "
+                    f"probabilities of moves and no values of them: leave dmc.heads out"
+                )
             return self
         for wrong, text in (
             (
                 self.reward.kind != "score",
                 f"needs reward.kind score, not {self.reward.kind}: it learns what hands end with",
-            ),
-            (
-                self.workers.sampler != "batch",
-                f"needs workers.sampler batch, not {self.workers.sampler}, which is RLlib's own",
             ),
             (
                 self.network.critic != "perfect",

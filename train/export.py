@@ -38,6 +38,8 @@ def network_config(config: TrainConfig) -> NetworkConfig:
         config.selfplay.policies,
         section.advice,
         section.candidates,
+        config.dmc.heads,
+        config.dmc.win_weight,
     )
 
 

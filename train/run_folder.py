@@ -41,7 +41,7 @@ STATE_FILE: Final = "trainer.json"
 CHECKPOINTS: Final = "checkpoints"
 BEST: Final = "best"
 # What a resumed run cannot change, and what it cannot while it is an exploiter.
-KEPT: Final = ("rules", "network", "selfplay.policies", "algorithm", "dmc.baseline")
+KEPT: Final = ("rules", "network", "selfplay.policies", "algorithm", "dmc.baseline", "dmc.heads")
 KEPT_EXPLOIT: Final = ("target", "exploit.role")
 _PACKAGES: Final = ("torch", "ray", "numpy", "tensorboard")
 

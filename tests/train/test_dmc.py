@@ -56,6 +56,18 @@ def ready(config, learner=None, share=0.1, **kwargs):
 # --- the learning step ----------------------------------------------------------------------------
 
 
+BOTH = {"heads": "both", "win_loss": 0.3, "win_weight": 0.5}
+
+
+def stir_win_heads(policy):
+    """Give win heads weights: they begin with none, and send no gradient further."""
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for name, value in policy.named_parameters():
+            if "win_head" in name:
+                value.normal_(generator=generator)
+
+
 def values_of(policy, observation, actions):
     """``[N]`` output for one move of each observation."""
     return policy(observation, torch.arange(len(actions)), actions)
@@ -63,19 +75,22 @@ def values_of(policy, observation, actions):
 
 @pytest.mark.parametrize("baseline", ["none", "observation", "perfect"])
 @pytest.mark.parametrize(
-    ("loss", "policies", "judged", "advice"),
+    ("loss", "policies", "judged", "advice", "heads"),
     [
-        ("squared", "shared", False, "none"),
-        ("huber", "role", False, "none"),
-        ("squared", "shared", True, "none"),
-        ("squared", "role", True, "tactical"),
-        ("squared", "shared", False, "tactical"),
+        ("squared", "shared", False, "none", {}),
+        ("huber", "role", False, "none", {}),
+        ("squared", "shared", True, "none", {}),
+        ("squared", "role", True, "tactical", {}),
+        ("squared", "shared", False, "tactical", {}),
+        ("huber", "shared", True, "none", BOTH),
+        ("squared", "role", True, "tactical", BOTH),
     ],
 )
-def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies, judged, advice):
+def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies, judged, advice, heads):
+    section = {"baseline": baseline, "loss": loss, "minibatch_size": 256, "grad_clip": 0.3}
     config = dmc(
         "qingdao",
-        dmc={"baseline": baseline, "loss": loss, "minibatch_size": 256, "grad_clip": 0.3},
+        dmc=section | heads,
         distillation={"steps": 1000 * judged, "weight": 0.7, "scores": 0.4},
         selfplay={"policies": policies},
         network={"role_head": 0.2, "advice": advice},
@@ -89,15 +104,20 @@ def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies, jud
     some = np.concatenate([some, np.setdiff1d(np.arange(len(labelled)), some)])[:40]
     data = {name: column[some] for name, column in data.items()}
     data[SCORE] = np.linspace(-40, 40, 40).astype(np.float32)
+    if heads:
+        data[SCORE][[7, 8]] = 0  # draws
     if advice != "none":
         data[ACTION][5] = 0  # no candidate: somebody else plays
     if judged:
         data[STAKES] = np.linspace(1, 4, 40).astype(np.float32)
     learner, plain = Learner(config), Learner(config)
+    if heads:
+        for one in (learner, plain):
+            stir_win_heads(one.policy)
     got = learner.learn(data, 0.01, np.random.default_rng(0))
 
     played = [i for i in range(40) if advice == "none" or i != 5]
-    total, value_loss, guesses, apart = 0.0, 0.0, [], []
+    total, value_loss, win_loss, guesses, apart = 0.0, 0.0, 0.0, [], []
     for i in range(40):
         observation = torch.from_numpy(data[OBSERVATION][i : i + 1])
         features = None
@@ -108,7 +128,14 @@ def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies, jud
         else:
             ids = [data[ACTION][i], *(data[CANDIDATES][i] if judged else ())]
             ids = torch.tensor([int(a) for a in ids if a >= 0])
-        outputs = plain.policy(observation, torch.zeros(len(ids), dtype=torch.int64), ids, features)
+        row = torch.zeros(len(ids), dtype=torch.int64)
+        if heads:
+            every = plain.policy.heads(
+                plain.policy.embed(observation), observation, row, ids, features
+            )
+            outputs, chances = every[:, 0], every[:, 1:].log_softmax(1)
+        else:
+            outputs = plain.policy(observation, row, ids, features)
         reward = float(data[SCORE][i]) * 0.1
         target = reward
         if baseline != "none":
@@ -117,7 +144,10 @@ def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies, jud
             target = reward - expected.item()
             value_loss = value_loss + (expected - reward) ** 2 / 40
         if i in played:
-            value = outputs[(ids == int(data[ACTION][i])).nonzero()[0]][0]
+            place = (ids == int(data[ACTION][i])).nonzero()[0]
+            value = outputs[place][0]
+            if heads:
+                win_loss = win_loss - chances[place][0, 1 + int(np.sign(reward))] / len(played)
             error = (value - target).abs()
             each = (
                 error**2 if loss == "squared" else torch.where(error < 1, error**2 / 2, error - 0.5)
@@ -135,12 +165,16 @@ def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies, jud
             error = found / (0.1 * float(data[STAKES][i])) - torch.from_numpy(data[WORTH][i][some])
             apart.append((error - error.mean()).square().mean())
     assert got["dmc/loss"] == pytest.approx(total.item(), rel=1e-4)
+    assert ("dmc/win_log_loss" in got) == bool(heads)
     whole = total + value_loss
     if judged:
         assert 20 < len(apart) <= 40
         mean = sum(apart) / len(apart)
         assert got["loss/distillation"] == pytest.approx(mean.item(), rel=1e-4)
         whole = 0.4 * total + 0.7 * mean + value_loss
+    if heads:  # what is distilled changes nothing about it
+        assert got["dmc/win_log_loss"] == pytest.approx(win_loss.item(), rel=1e-4)
+        whole = whole + 0.3 * win_loss
     assert 0 < len(guesses) < FEW_LABELS  # so few count less
     whole = whole + 0.2 * sum(guesses) / FEW_LABELS
     assert got["role/log_loss"] == pytest.approx(sum(guesses).item() / len(guesses), rel=1e-4)
@@ -411,6 +445,12 @@ def test_exploration_and_learning_rate_fall_in_straight_lines():
         (["dmc.epsilon_end=0.5"], r"dmc: epsilon_end \(0\.5\) must not exceed epsilon \(0\.05\)"),
         (["dmc.minibatch_size=99999"], r"minibatch_size \(99999\) must not exceed batch_size"),
         (["dmc.gamma=1"], r"unknown key 'dmc\.gamma'"),
+        (["dmc.heads=win"], r"dmc\.heads = 'win' is not allowed; allowed: 'score' or 'both'"),
+        (["dmc.win_weight=1"], r"dmc: win_weight \(1\.0\) needs heads both, not score"),
+        (
+            ["dmc.heads=both", "algorithm=ppo"],
+            r"dmc\.heads both needs algorithm dmc, not ppo.*leave dmc\.heads out",
+        ),
         (["reward.kind=potential"], r"algorithm dmc needs reward\.kind score, not potential"),
         (["workers.sampler=rllib"], r"needs workers\.sampler batch, not rllib"),
         (["network.critic=observation"], r"give dmc\.baseline=observation, and leave network\.c"),

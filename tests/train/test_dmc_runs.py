@@ -93,8 +93,13 @@ def test_a_run_leaves_what_every_run_leaves(tmp_path):
         {"dmc": {"baseline": "none", "epochs": 2}, "selfplay": {"policies": "role"}},
         {"imitation": {"steps": 900, "agent": "greedy"}, "network": {"advice": "tactical"}},
         {"distillation": {"steps": 700}, "rules": "qingdao"},
+        {
+            "dmc": {"heads": "both", "win_weight": 2.0},
+            "network": {"advice": "tactical"},
+            "selfplay": {"policies": "role"},
+        },
     ],
-    ids=["plain", "by role", "teacher and advice", "distillation"],
+    ids=["plain", "by role", "teacher and advice", "distillation", "win head"],
 )
 def test_two_and_two_iterations_are_four_to_the_last_bit(tmp_path, monkeypatch, sections):
     config = {**sections, "workers": {"envs_per_runner": 6}}

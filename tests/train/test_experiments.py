@@ -81,7 +81,7 @@ def test_the_ablation_compares_equal_samples_one_change_at_a_time():
 
 def test_the_parts_of_deep_monte_carlo_are_compared_at_equal_samples_one_change_at_a_time():
     runs = {run.name: run.config() for run in dmc(90_000).all_runs()}
-    assert len(runs) == 5 * 3
+    assert len(runs) == 6 * 3
     assert {(c.stop.steps, c.stop.minutes) for c in runs.values()} == {(90_000, None)}
     base = runs["base-1"].model_dump()
     changes = {
@@ -90,7 +90,9 @@ def test_the_parts_of_deep_monte_carlo_are_compared_at_equal_samples_one_change_
         "trust-off": {("distillation", "trust"): 0},
         "advice-off": {("network", "advice"): "none", ("distillation", "trust"): 0},
         "role-head-off": {("network", "role_head"): 0},
+        "heads-both": {("dmc", "heads"): "both"},
     }
+    assert base["dmc"]["win_weight"] == 0
     sections = ("env", "network", "reward", "dmc", "imitation", "distillation", "workers", "watch")
     for name, change in changes.items():
         other = runs[f"{name}-2"].model_dump()

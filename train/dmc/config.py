@@ -6,21 +6,15 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from lupai.train.sections import Section
+from lupai.train.sections import LearningRate, LearningSection
 
 __all__ = ["DMCSection"]
 
 
-class DMCSection(Section):
+class DMCSection(LearningSection):
     """Deep Monte Carlo: the value of a move is the score that its hand ended with."""
 
-    lr: float = Field(1e-3, gt=0, le=1, description="learning rate of Adam at the start")
-    lr_end: float | None = Field(
-        None, ge=0, le=1, description="rate that is reached, linearly, at lr_steps"
-    )
-    lr_steps: int = Field(
-        1_000_000, ge=1, description="decisions until lr_end, after those of an imitation"
-    )
+    lr: LearningRate = 1e-3
     baseline: Literal["none", "observation", "perfect"] = Field(
         "perfect",
         description="what is subtracted from the score: nothing; the value network's estimate from "
@@ -28,6 +22,21 @@ class DMCSection(Section):
     )
     loss: Literal["squared", "huber"] = Field(
         "squared", description="of the values of moves; huber: linear beyond 1 (in reward)"
+    )
+    heads: Literal["score", "both"] = Field(
+        "score",
+        description="what is learned of a move: its score; both: also whether the seat wins, "
+        "loses or draws, with a head of its own",
+    )
+    win_loss: float = Field(
+        0.1, gt=0, le=10, description="of both: weight of the log loss of that head, in nats"
+    )
+    win_weight: float = Field(
+        0.0,
+        ge=0,
+        le=1000,
+        description="of both: a move is played for its value + this x (P(win) - P(loss)), in "
+        "reward; 0: for its value alone",
     )
     epsilon: float = Field(
         0.05, ge=0, le=1, description="share of decisions played at random, at the start"
@@ -67,5 +76,10 @@ class DMCSection(Section):
         if self.epsilon_end > self.epsilon:
             raise ValueError(
                 f"epsilon_end ({self.epsilon_end}) must not exceed epsilon ({self.epsilon})"
+            )
+        if self.win_weight and self.heads != "both":
+            raise ValueError(
+                f"win_weight ({self.win_weight}) needs heads both, not {self.heads}: there is no "
+                f"head that says who wins"
             )
         return self

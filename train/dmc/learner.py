@@ -25,7 +25,13 @@ from lupai.train.dmc.decisions import SCORE, Columns
 from lupai.train.dmc.sampler import ACTION, OBSERVATION
 from lupai.train.export import network_config
 from lupai.train.learning.distil import distil_loss, judged_moves
-from lupai.train.learning.heads import FEW_LABELS, PerfectValueNetwork, RoleHead, role_loss
+from lupai.train.learning.heads import (
+    FEW_LABELS,
+    PerfectValueNetwork,
+    RoleHead,
+    role_loss,
+    win_loss,
+)
 from lupai.train.learning.role_stats import RoleStats
 from lupai.train.privileged import FEATURES, PRIVILEGED
 from lupai.train.run_folder import TrainingError
@@ -160,7 +166,8 @@ class Learner:
         who is guard are counted in ``stats``."""
         observation = batch[OBSERVATION]
         embedding = self.policy.embed(observation)
-        values, played, judged = self._outputs(batch, embedding)
+        heads, played, judged = self._outputs(batch, embedding)
+        values = heads[:, 0]
         goal = target if expected is None else target - expected
         how = functional.huber_loss if self.config.dmc.loss == "huber" else functional.mse_loss
         # Whom the run imitates may play what is no candidate of an advice.
@@ -171,6 +178,10 @@ class Learner:
             apart = judged[0] / judged[1]
             row["loss/distillation"] = float(apart.detach())
             loss = own.scores * loss + own.weight * apart
+        if self.config.dmc.heads == "both" and played.any():
+            guess = win_loss(heads[played, 1:], target[played])
+            row["dmc/win_log_loss"] = float(guess.detach())
+            loss = loss + self.config.dmc.win_loss * guess
         if expected is not None:
             value_loss = (self._baseline(batch) - target).square().mean()
             row["loss/value"] = float(value_loss.detach())
@@ -185,34 +196,34 @@ class Learner:
     def _outputs(
         self, batch: Mapping[str, Tensor], embedding: Tensor
     ) -> tuple[Tensor, Tensor, tuple[Tensor, int] | None]:
-        """Values ``[N]`` of the moves that were played, ``[N] bool`` whether each has one, and of
-        judged moves the sum of the losses in stakes and the number of decisions; None: no
-        distillation."""
+        """What the heads ``[N, C]`` say of the moves that were played, ``[N] bool`` whether each
+        has that, and of judged moves the sum of the losses of values in stakes and the number of
+        decisions; None: no distillation."""
         observation, actions = batch[OBSERVATION], batch[ACTION].to(torch.int64)
         count = len(actions)
         worths: Tensor | None = None
         if ADVISED in batch:
             rows, ids, features = advised_moves(batch[ADVISED], batch[ADVICE])
-            outputs = self.policy.score(embedding, observation, rows, ids, features)
+            outputs = self.policy.heads(embedding, observation, rows, ids, features)
             hit = ids == actions[rows]
-            values = torch.zeros(count).index_add(0, rows[hit], outputs[hit])
+            heads = torch.zeros(count, outputs.shape[1]).index_add(0, rows[hit], outputs[hit])
             played = torch.zeros(count, dtype=torch.bool).index_fill(0, rows[hit], True)
             if CANDIDATES in batch:  # the same moves, where they are judged
                 there = batch[CANDIDATES][batch[ADVISED] >= 0] >= 0
                 rows, outputs = rows[there], outputs[there]
                 worths = batch[WORTH][batch[CANDIDATES] >= 0]
         else:
-            values = self.policy.score(embedding, observation, torch.arange(count), actions)
+            heads = self.policy.heads(embedding, observation, torch.arange(count), actions)
             played = torch.ones(count, dtype=torch.bool)
             if CANDIDATES in batch:
                 rows, places, ids = judged_moves(batch[CANDIDATES])
-                outputs = self.policy.score(embedding, observation, rows, ids)
+                outputs = self.policy.heads(embedding, observation, rows, ids)
                 worths = batch[WORTH][rows, places]
         if worths is None:
-            return values, played, None
-        outputs = outputs / (self.config.reward.scale * batch[STAKES][rows])
-        total, judged = distil_loss(outputs, worths, rows, count)
-        return values, played, (total, int(judged))
+            return heads, played, None
+        values = outputs[:, 0] / (self.config.reward.scale * batch[STAKES][rows])
+        total, judged = distil_loss(values, worths, rows, count)
+        return heads, played, (total, int(judged))
 
 
 class _Means:

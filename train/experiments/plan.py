@@ -182,6 +182,8 @@ def dmc(steps: int = 300_000) -> Experiment:
             Variant("advice-off", config, "the network does not see what `tactical` thinks",
                     ("network.advice=none", "distillation.trust=0")),
             Variant("role-head-off", config, "no role head", ("network.role_head=0",)),
+            Variant("heads-both", config, "a head for win, draw and loss learns beside the values",
+                    ("dmc.heads=both",)),
         ),
         overrides=("stop.minutes=null", f"stop.steps={steps}", f"imitation.steps={steps // 3}",
                    f"dmc.lr_steps={steps}", "workers.runners=0", *WATCHED,

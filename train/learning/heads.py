@@ -1,4 +1,5 @@
-"""Networks that exist while learning only: a critic that sees all hands, and the role head."""
+"""Networks that exist while learning only: a critic that sees all hands, and the role head; and the
+losses of heads."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lupai.agents.network import MoveTable, NetworkConfig, mlp
+from lupai.agents.network import DRAW, MoveTable, NetworkConfig, mlp
 from lupai.train.privileged import FEATURES, PRIVILEGED_LAYOUT, ROLE_CLASSES, UNLABELLED
 
-__all__ = ["FEW_LABELS", "PerfectValueNetwork", "RoleHead", "role_loss"]
+__all__ = ["FEW_LABELS", "PerfectValueNetwork", "RoleHead", "role_loss", "win_loss"]
 
 # Guesses in a minibatch that count in full together. Fewer count less: of one or two hands the head
 # would only learn who was guard there.
@@ -103,3 +104,14 @@ def role_loss(logits: Tensor, labels: Tensor, mask: Tensor | None = None) -> tup
         rows = rows & mask
     losses = functional.cross_entropy(logits, labels.long().clamp_min(0), reduction="none")
     return torch.where(rows, losses, torch.zeros_like(losses)).sum(), rows.sum()
+
+
+def win_loss(logits: Tensor, scores: Tensor) -> Tensor:
+    """Mean log loss in nats of a win head.
+
+    Args:
+        logits: ``[N, 3]`` of :data:`~lupai.agents.network.LOSS`, DRAW and WIN, N at least 1.
+        scores: ``[N]`` final ones of the seats, in any unit; their sign counts.
+    """
+    outcomes = DRAW + (scores > 0).long() - (scores < 0).long()
+    return functional.cross_entropy(logits, outcomes)
