@@ -101,7 +101,7 @@ def leaks_of(
     hand, label = decisions.hand[rows], decisions.label[rows]
     actor = decisions.state.actor[rows].astype(np.int64)
     emperor = decisions.state.emperor[rows].astype(np.int64)
-    kind = move_kinds(answer_features(decisions)[rows])
+    kind = move_kinds(answer_features(decisions)[rows]).astype(np.int64)
     last = np.append(hand[1:] != hand[:-1], True)
     shows = last & decisions.ends_public[hand]
     kind = np.where(shows, SHOWS, kind)
@@ -159,7 +159,7 @@ def summary(leaks: Leaks, seed: int, resamples: int = RESAMPLES) -> dict[str, An
     count = len(hands)
 
     def sums(values: F64, some: Bools) -> F64:
-        return np.bincount(at[some], values[some], count)
+        return np.bincount(at[some], values[some], count).astype(np.float64)
 
     rows: list[dict[str, Any]] = []
     tops: list[F64] = []
@@ -185,13 +185,11 @@ def summary(leaks: Leaks, seed: int, resamples: int = RESAMPLES) -> dict[str, An
 
 
 def _told(kind: str | None, tricks: object) -> tuple[str, ...]:
+    """What a row tells."""
     if kind is not None:
         return ("change",) if kind == KINDS[SHOWS] else ("change", "leak")
-    return (
-        ("change", "leak", "control", "per_hand")
-        if tricks is None
-        else ("change", "leak", "control")
-    )
+    both = ("change", "leak", "control")
+    return (*both, "per_hand") if tricks is None else both
 
 
 def _cells(leaks: Leaks) -> Iterator[tuple[str | None, list[int | None] | None, Bools]]:
