@@ -77,6 +77,25 @@ def test_self_play_trains_shows_curves_and_measures(tmp_path, monkeypatch):
     assert len(pictures) == 1
 
 
+@pytest.mark.slow
+def test_the_guard_is_looked_for_in_one_hand_and_in_many(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setenv("LUPAI_HANDS", "60")
+    monkeypatch.setenv("LUPAI_RUNS", str(tmp_path))
+    monkeypatch.delenv("LUPAI_GRU", raising=False)
+    notebook = execute("who_is_the_guard", timeout=240)
+    text = printed(notebook)
+    assert (tmp_path / "guard-60" / "data.json").is_file()
+    assert "(guard)" in text
+    assert "nats for the guard" in text
+    assert "tactical, rules qingdao, split test" in text
+    assert "all moves of the guard" in text
+    outputs = [out.get("data", {}) for cell in notebook.cells for out in cell.get("outputs", [])]
+    pictures = [data["image/svg+xml"] for data in outputs if "image/svg+xml" in data]
+    assert len(pictures) == 3
+    assert all("naive Bayes" in picture for picture in pictures)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_notebooks_are_stored_without_outputs(name):
     notebook = read(name)

@@ -19,6 +19,9 @@ import lupai
 from lupai.agents.search.value import load_value
 from lupai.agents.shipped import shipped_folder, shipped_names
 from lupai.envs.baohuang.rules import PRESETS, load_rules
+from lupai.envs.records import verify_record
+from lupai.train.belief.data import open_data, sample_names
+from lupai.train.belief.splits import SPLITS, deal_hash, split_of
 
 pytestmark = pytest.mark.smoke
 
@@ -108,6 +111,22 @@ def test_shipped_agents_are_whole_and_small():
         assert card["weights_sha256"] == digest, name
         assert digest in (folder / "README.md").read_text("utf-8"), name
         assert str(load_rules(card["rules"])) == card["rules"], name
+
+
+def test_every_preset_has_sample_hands():
+    """Hands for ``lupai belief`` that are possible, in their splits, whole and small."""
+    assert sample_names() == tuple(f"sample:{preset}" for preset in sorted(PRESETS))
+    for name in sample_names():
+        data = open_data(name)
+        assert name == f"sample:{data.rules}"
+        assert (data.plan.players, data.plan.calling) == (("tactical",), "neutral")  # as docs say
+        sizes = [path.stat().st_size for path in data.folder.rglob("*") if path.is_file()]
+        assert sum(sizes) < 400_000
+        for split in SPLITS:
+            records = [record for some in data.records(split) for record in some]
+            assert len(records) == data.hands(split) > 0
+            assert {split_of(deal_hash(record)) for record in records} == {split}
+            assert verify_record(records[0]) == []
 
 
 @in_checkout

@@ -554,6 +554,125 @@ def belief_price() -> str:
     return "\n".join(out)
 
 
+@part
+def belief_data() -> str:
+    """Data sets with their commands and hashes: the samples, and those of the results."""
+    from lupai.train.belief.data import open_data, sample_names
+
+    out = ["| data set | command | SHA-256 |", "|---|---|---|"]
+    sets = [(f"`{name}`", open_data(name).plan, open_data(name).sha256) for name in sample_names()]
+    made = [(name, plan.rules, plan.hands, plan.seed, digest) for name, plan, digest in sets]
+    for preset in PRESETS:
+        table = _belief(f"table-{preset}")
+        if table is not None:
+            words = table["command"].split(" ")
+            hands = int(words[words.index("--hands") + 1]) if "--hands" in words else 2000
+            digest = table["results"][0]["data_sha256"]
+            made.append((f"[results](#results), {preset}", preset, hands, 20, digest))
+    for name, rules, hands, seed, digest in made:
+        command = (
+            f"lupai belief make-data --rules {rules} --players tactical --calling neutral "
+            f"--hands {hands} --seed {seed} -o data"
+        )
+        out.append(f"| {name} | `{command}` | `{digest}` |")
+    return "\n".join(out)
+
+
+@part
+def belief_leak() -> str:
+    """What moves tell of the guard, over all kinds of moves."""
+    data = _belief("leak")
+    if data is None:
+        return "Not measured yet: `python tools/make_leak.py`."
+    out = [
+        f"`{data['command']}`",
+        "",
+        "| rules | players | roles in training | observer | hands | leak of a guard's move "
+        "| control | leak of a guard's moves in a hand | of the rebels' | of the emperor's |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for result in data["results"]:
+        for found in result["results"]:
+            rows = _leak_rows(found, "per_hand")
+            hands = [_interval(rows[who]["per_hand"]) if who in rows else "" for who in _MOVERS]
+            guard = rows["guard"]
+            cells = [
+                result["rules"], result["population"], found["roles"], found["observer"],
+                str(found["hands"]), _interval(guard["leak"]), _interval(guard["control"]), *hands,
+            ]  # fmt: skip
+            out.append(f"| {' | '.join(cells)} |")
+    return "\n".join(out)
+
+
+@part
+def belief_leak_kinds() -> str:
+    """The same by kind of move."""
+    from lupai.train.belief.leak import KINDS
+
+    data = _belief("leak")
+    if data is None:
+        return "Not measured yet: `python tools/make_leak.py`."
+    out = [
+        "| rules | move | by the guard | leak | by a rebel | leak |",
+        "|---|---|---|---|---|---|",
+    ]
+    for rules, found in _shown_leaks(data):
+        rows = {(row["mover"], row["kind"]): row for row in found["rows"]}
+        name = rules
+        for kind in KINDS:
+            cells = []
+            for mover in ("guard", "rebel"):
+                row = rows.get((mover, kind))
+                told = "" if row is None else _interval(row.get("leak", row["change"]))
+                cells += ["" if row is None else f"{row['moves']:,}", told]
+            if any(cells):
+                shown = f"{kind} (change)" if kind == KINDS[-1] else kind
+                out.append(f"| {name} | {shown} | {' | '.join(cells)} |")
+                name = ""
+    return "\n".join(out)
+
+
+@part
+def belief_leak_tricks() -> str:
+    """The same by trick."""
+    from lupai.train.belief.tables import span
+
+    data = _belief("leak")
+    if data is None:
+        return "Not measured yet: `python tools/make_leak.py`."
+    out = ["| rules | trick | moves | change | leak | control |", "|---|---|---|---|---|---|"]
+    for rules, found in _shown_leaks(data):
+        name = rules
+        for row in found["rows"]:
+            if row["mover"] == "guard" and row["tricks"] is not None:
+                cells = [name, span(*row["tricks"]), f"{row['moves']:,}"]
+                cells += [_interval(row[key]) for key in ("change", "leak", "control")]
+                out.append(f"| {' | '.join(cells)} |")
+                name = ""
+    return "\n".join(out)
+
+
+_MOVERS = ("guard", "rebel", "emperor")
+
+
+def _shown_leaks(data: Any) -> Iterator[tuple[str, Any]]:
+    for result in data["results"]:
+        for found in result["results"]:
+            shown = result["population"], found["roles"], found["observer"]
+            if shown == ("tactical", "true", "spectator"):
+                yield result["rules"], found
+
+
+def _leak_rows(found: Any, key: str) -> dict[str, Any]:
+    return {row["mover"]: row for row in found["rows"] if key in row}
+
+
+def _interval(told: Any) -> str:
+    if told["low"] is None:
+        return f"{told['value']:+z.3f}"
+    return f"{told['value']:+z.3f} ({told['low']:+z.3f} … {told['high']:+z.3f})"
+
+
 def _belief(name: str) -> Any:
     file = ROOT / "docs" / "belief" / f"{name}.json"
     return json.loads(file.read_text("utf-8")) if file.is_file() else None

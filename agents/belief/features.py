@@ -11,6 +11,8 @@ public. Every move of a hand has one:
   yielded, claimed, or beaten with which size of set, with jokers or without.
 
 Letters in shapes: ``H`` hands, ``T`` moves, ``K`` = contexts, ``R`` = responses.
+
+:func:`move_kinds` gathers the features into some dozen kinds of moves, for tables.
 """
 
 from __future__ import annotations
@@ -27,7 +29,16 @@ from lupai.envs.baohuang.state import SEATS
 from lupai.envs.baohuang.tables import PARTS_OF
 from lupai.envs.seats import NOBODY
 
-__all__ = ["CONTEXTS", "LAYOUT", "RESPONSES", "context_names", "features", "response_names"]
+__all__ = [
+    "CONTEXTS",
+    "LAYOUT",
+    "MOVE_KINDS",
+    "RESPONSES",
+    "context_names",
+    "features",
+    "move_kinds",
+    "response_names",
+]
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -45,6 +56,12 @@ _CALLS: Final = len(VERBS)
 _SETS: Final = len(VERBS) + 1
 _REVEALS: Final = _SETS + 2 * len(_SIZES)
 RESPONSES: Final = _REVEALS + 1
+MOVE_KINDS: Final = (
+    "before play", "leads", "leads with jokers",
+    *(f"{what.format(owner)}" for owner in _OWNERS
+      for what in ("beats {}", "beats {} with jokers", "passes over {}")),
+    "claims the lead",
+)  # fmt: skip
 
 
 def context_names() -> list[str]:
@@ -86,6 +103,21 @@ def features(log: PublicLog, course: Course, emperor: Ints) -> Ints:
     there = actions >= 0
     context = np.where(course.playing, _contexts(log, course, emperor), _answers(log, course))
     found: Ints = np.where(there, context * RESPONSES + _responses(actions), NOBODY)
+    return found
+
+
+def move_kinds(which: Ints) -> Ints:
+    """Places in MOVE_KINDS, of the shape of the features that are given; -1 stays -1. A yield is a
+    pass, and the identity card a set without jokers."""
+    context, response = np.divmod(which, RESPONSES)
+    jokers = (response >= _SETS + len(_SIZES)) & (response < _REVEALS)
+    passes = np.isin(response, (VERB_ID["pass"], VERB_ID["yield"]))
+    owner = (context - _FOLLOW) // int(np.prod(_FOLLOWS[1:]))
+    kind = 3 + 3 * owner + np.where(passes, 2, jokers)
+    kind = np.where(response == VERB_ID["claim"], len(MOVE_KINDS) - 1, kind)
+    kind = np.where(context < _FOLLOW, 1 + jokers, kind)
+    kind = np.where(context < _LEAD, 0, kind)
+    found: Ints = np.where(which < 0, NOBODY, kind)
     return found
 
 

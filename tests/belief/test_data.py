@@ -14,7 +14,7 @@ import pytest
 from lupai.agents.belief import BeliefError
 from lupai.envs.records import verify_record
 from lupai.train.belief.bayes import fit_naive_bayes
-from lupai.train.belief.data import DataSet, make_data
+from lupai.train.belief.data import DataSet, make_data, open_data, sample_names
 from lupai.train.belief.export import DECISIONS, HANDS, export
 from lupai.train.belief.playing import Plan, Population
 from lupai.train.belief.scoring import TRICKS, score_data
@@ -68,6 +68,21 @@ def test_every_hand_is_possible_and_in_its_split(made):
             found.update(record["players"])
     assert found["random"] > found["greedy"] > 20
     assert sum(data.splits[s]["hands"] for s in SPLITS) == len(index) > 20
+
+
+@pytest.mark.slow
+def test_samples_are_what_their_plans_make(tmp_path):
+    """They go with the agents of this version: where those play otherwise, make samples anew."""
+    for name in sample_names():
+        sample = open_data(name)
+        again = make_data(sample.plan, tmp_path / name.removeprefix("sample:"))
+        assert again.sha256 == sample.sha256, name
+
+
+def test_a_data_set_is_opened_by_folder_or_by_name(made):
+    assert open_data(str(made)).sha256 == DataSet(made).sha256
+    with pytest.raises(BeliefError, match="no such sample; there are sample:qingdao, "):
+        open_data("sample:nowhere")
 
 
 @pytest.mark.slow

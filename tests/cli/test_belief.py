@@ -43,6 +43,37 @@ def test_train_score_export(data, tmp_path):
     assert (tmp_path / "out" / "columns.json").is_file()
 
 
+def test_leak(data, tmp_path):
+    for out, *words in (("bayes",), ("control", "--redraw-roles", "--seed", "3")):
+        where = ("--data", data, "-o", tmp_path / out)
+        assert run("belief", "train", "naive_bayes", *where, *words).status == 0
+    card = json.loads((tmp_path / "control" / "belief.json").read_text())
+    assert (card["provenance"]["roles"], card["provenance"]["seed"]) == ("redrawn", 3)
+    names = f"{tmp_path / 'bayes'},{tmp_path / 'control'}"
+    out = tmp_path / "leak.json"
+    words = ("belief", "leak", names, "--data", data, "--split", "train", "--limit", "20")
+    done = run(*words, "--tricks", "--json", out)
+    assert (done.status, done.err) == (0, "")
+    assert "greedy, rules weihai, split train; nats for the true guard" in done.out
+    assert done.out.count("all moves of the guard") == 4
+    assert "  trick 1 " in done.out
+    (result,) = json.loads(out.read_text())
+    assert {(r["predictor"], r["observer"]) for r in result["results"]} == {
+        (name, observer) for name in names.split(",") for observer in ("spectator", "rebel")
+    }
+    done = run(*words, "--observers", "emperor", "--json", "-")
+    assert {r["observer"] for r in json.loads(done.out)[0]["results"]} == {"emperor"}
+    assert "trick" not in done.err
+
+
+def test_samples_need_no_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("belief", "score", "grounded", "--data", "sample:weihai", "--limit", "2")
+    assert (done.status, done.err) == (0, "")
+    assert "tactical, rules weihai, split test" in done.out
+    assert run("belief", "export", "sample:weihai", "--limit", "1", "-o", "out").status == 0
+
+
 def test_the_same_command_again_changes_nothing(data):
     before = (data / "data.json").read_bytes()
     done = run(
@@ -70,6 +101,10 @@ WRONG = [
     ("train naive_bayes --data {data} -o {data}", "holds no predictor"),
     ("train naive_bayes --data {data}, -o x", "commas between"),
     ("train gru --data {data} -o x --minutes 0", "no time in minutes"),
+    ("train gru --data {data} -o x --redraw-roles", "goes with naive_bayes"),
+    ("leak", "required: PREDICTORS"),
+    ("leak grounded --data /no/such", "no data set"),
+    ("leak grounded --data {data} --observers guard", "none of rebel, emperor, spectator"),
     ("score", "required: PREDICTORS"),
     ("score grounded --data /no/such", "no data set"),
     ("score nobody --data {data}", "no such predictor"),
@@ -78,6 +113,7 @@ WRONG = [
     ("score grounded --data {data} --split all", "invalid choice"),
     ("score grounded --data {data} --limit 0", "must be at least 1"),
     ("score grounded --data {data} --json /no/such/folder/x", "does not exist"),
+    ("score grounded --data sample:nowhere", "no such sample; there are sample:qingdao, "),
     ("export /no/such -o x", "no data set"),
     ("export {data} -o {data}", "is there; give a new name"),
 ]
@@ -95,7 +131,7 @@ def test_what_is_wrong_is_told_in_one_line(data, tmp_path, monkeypatch, words, w
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["make-data", "train", "score", "export"])
+@pytest.mark.parametrize("command", ["make-data", "train", "score", "leak", "export"])
 def test_every_command_helps(command):
     done = run("belief", command, "--help")
     assert (done.status, done.err) == (0, "")

@@ -136,7 +136,7 @@ def test_the_page_asks_nothing_of_the_network():
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 def test_the_script_runs(tmp_path):
     """With a small stand-in for the browser: all steps and views are shown, by buttons and keys."""
-    page = lupai("replay", FILES["shiwei"], "--html", "-").out
+    page = lupai("replay", FILES["shiwei"], "--belief", "uniform", "--html", "-").out
     script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)[0]
     stub = """
 const nodes = {};
@@ -159,6 +159,8 @@ key("ArrowRight"); seen.push(node("step").textContent);
 key("n"); key("ArrowLeft"); seen.push(node("step").textContent);
 node("last").onclick(); node("next").onclick(); seen.push(node("step").textContent);
 seen.push(node("end").textContent.includes("place 1"));
+const drawn = JSON.stringify(node("seats"));
+seen.push(drawn.includes('"meter"') && drawn.includes("guard 20 % (uniform)"));
 key("Home"); seen.push(node("step").textContent);
 node("view").change({target: {value: "3"}}); seen.push(node("move").textContent);
 console.log(JSON.stringify(seen));
@@ -169,7 +171,8 @@ console.log(JSON.stringify(seen));
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     total = len(RECORDS["shiwei"][0]["moves"])
+    bars = any(step["beliefs"] for step in page_data(page)["views"][0]["steps"][:3])
     assert json.loads(done.stdout) == [
         f"step 0 of {total}", f"step 1 of {total}", f"step 1 of {total}",
-        f"step {total} of {total}", True, f"step 0 of {total}", "as dealt",
+        f"step {total} of {total}", True, bars, f"step 0 of {total}", "as dealt",
     ]  # fmt: skip

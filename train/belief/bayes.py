@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.belief.base import ALONE, CLASSES, BeliefError
-from lupai.agents.belief.course import course_of
-from lupai.agents.belief.features import CONTEXTS, RESPONSES, features
+from lupai.agents.belief.features import CONTEXTS, RESPONSES
 from lupai.agents.belief.naive_bayes import ROLES, NaiveBayes, reweigh
-from lupai.envs.baohuang.state import SEATS
-from lupai.envs.seats import NOBODY
 from lupai.train.belief.data import DataSet
-from lupai.train.belief.decisions import OBSERVERS, Decisions, decisions_of
+from lupai.train.belief.decisions import (
+    OBSERVERS,
+    Decisions,
+    answer_features,
+    decisions_of,
+    redrawn,
+)
 from lupai.train.belief.scores import FLOOR
 
 __all__ = ["count_moves", "fit_naive_bayes", "one_rules"]
@@ -46,13 +50,7 @@ def count_moves(decisions: Decisions) -> F64:
     counts = np.zeros(len(ROLES) * CONTEXTS * RESPONSES)
     if not len(decisions):
         return counts.reshape(len(ROLES), CONTEXTS, RESPONSES)
-    state, hand = decisions.state, decisions.hand
-    emperor = np.full(len(decisions.whole), NOBODY)
-    dealt = np.zeros((len(decisions.whole), SEATS), np.int64)
-    emperor[hand] = state.emperor
-    dealt[hand] = state.sizes + state.played.sum(axis=2, dtype=np.int64)
-    course = course_of(decisions.whole, dealt, decisions.engine.rules)
-    which = features(decisions.whole, course, emperor)[hand, state.moves]
+    state, which = decisions.state, answer_features(decisions)
     king = state.actor == state.emperor
     alone = decisions.label == ALONE
     role = np.where(king, 2 + alone, state.actor == decisions.label)
@@ -65,6 +63,7 @@ def fit_naive_bayes(
     *,
     name: str = "naive_bayes",
     limit: int | None = None,
+    redraw: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> NaiveBayes:
     """Count moves on the split ``train``, and fit the exponent on ``dev``.
@@ -73,16 +72,23 @@ def fit_naive_bayes(
         data: of one set of rules.
         name: of the predictor.
         limit: the first so many hands of each split of each data set.
+        redraw: None; or a control, in which nothing can be learned: at each decision who is guard
+            is drawn anew from the grounded chances, with this seed.
         progress: called with the number of hands done since the last call.
 
     Raises:
         BeliefError: different rules, or no hands.
     """
     rules = one_rules(data)
+    rng = None if redraw is None else np.random.default_rng(redraw)
     counts = np.zeros((len(ROLES), CONTEXTS, RESPONSES))
     for some in data:
         for records in some.records("train", limit):
-            counts += count_moves(decisions_of(some.engine(), records))
+            decisions = decisions_of(some.engine(), records)
+            if rng is not None:
+                label = redrawn(decisions.views("spectator").grounded, rng)
+                decisions = replace(decisions, label=label)
+            counts += count_moves(decisions)
             if progress is not None:
                 progress(len(records))
     if not counts.any():
@@ -98,7 +104,8 @@ def fit_naive_bayes(
                     views = decisions.views(observer)
                     priors.append(views.grounded)
                     evidence.append(predictor.evidence(views))
-                    labels.append(decisions.label[rows])
+                    true = decisions.label[rows]
+                    labels.append(true if rng is None else redrawn(views.grounded, rng))
             if progress is not None:
                 progress(len(records))
     if labels:

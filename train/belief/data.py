@@ -4,6 +4,8 @@
 its hands that have a hidden role at some decision, and ``index/NNNNN.jsonl``, a line for each of
 these. ``data.json``, written last, holds counts and the SHA-256 of every file: a folder without it
 is not finished, and the same command goes on with it.
+
+Small data sets come with lupai: ``sample:qingdao`` names one wherever a folder is named.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,9 +28,10 @@ from lupai.train.belief.splits import SPLITS, deal_hash, split_of
 from lupai.train.files import write_whole
 from lupai.train.jobs import run_jobs
 
-__all__ = ["DataSet", "make_data"]
+__all__ = ["SAMPLE", "DataSet", "make_data", "open_data", "sample_names"]
 
 FORMAT: Final = "lupai-belief-data/1"
+SAMPLE: Final = "sample:"
 PLAN, DATA, HANDS, INDEX = "plan.json", "data.json", "hands", "index"
 
 
@@ -164,6 +168,28 @@ def _read_json(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise BeliefError(f"{path}: holds a {type(data).__name__}; it should be an object")
     return data
+
+
+def _samples() -> Path:
+    return Path(str(files("lupai.train.belief"))) / "samples"
+
+
+def sample_names() -> tuple[str, ...]:
+    """Names of the data sets that come with lupai, such as ``sample:qingdao``, in order."""
+    return tuple(SAMPLE + path.parent.name for path in sorted(_samples().glob(f"*/{DATA}")))
+
+
+def open_data(name: str) -> DataSet:
+    """A data set by its folder, or by the name of one that comes with lupai.
+
+    Raises:
+        BeliefError: no such sample; says which there are. Or see :class:`DataSet`.
+    """
+    if not name.startswith(SAMPLE):
+        return DataSet(name)
+    if name not in sample_names():
+        raise BeliefError(f"{name}: no such sample; there are {', '.join(sample_names())}")
+    return DataSet(_samples() / name.removeprefix(SAMPLE))
 
 
 class DataSet:

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.belief.base import ALONE
+from lupai.agents.belief.course import course_of
+from lupai.agents.belief.features import features
 from lupai.agents.belief.views import HandViews, PublicLog
 from lupai.envs.baohuang.state import PHASE_PLAY, SEATS, Solo, State
 from lupai.envs.game import Game
@@ -24,7 +26,7 @@ from lupai.envs.replays import Replays
 from lupai.envs.seats import NOBODY
 from lupai.train.belief.splits import deal_hash, one_of
 
-__all__ = ["OBSERVERS", "Decisions", "decisions_of"]
+__all__ = ["OBSERVERS", "Decisions", "answer_features", "decisions_of", "redrawn"]
 
 OBSERVERS: Final = ("rebel", "emperor", "spectator")
 I64 = npt.NDArray[np.int64]
@@ -144,6 +146,33 @@ def decisions_of(engine: Game, records: Sequence[dict[str, Any]]) -> Decisions:
         whole=log.cut(lengths + asked),
         records=replays.records,
     )
+
+
+def answer_features(decisions: Decisions) -> I64:
+    """``[D]`` what was answered at each decision, as :func:`~lupai.agents.belief.features.features`
+    has it."""
+    if not len(decisions):
+        return np.zeros(0, np.int64)
+    state, hand = decisions.state, decisions.hand
+    emperor = np.full(len(decisions.whole), NOBODY)
+    dealt = np.zeros((len(decisions.whole), SEATS), np.int64)
+    emperor[hand] = state.emperor
+    dealt[hand] = state.sizes + state.played.sum(axis=2, dtype=np.int64)
+    course = course_of(decisions.whole, dealt, decisions.engine.rules)
+    found: I64 = features(decisions.whole, course, emperor)[hand, state.moves].astype(np.int64)
+    return found
+
+
+def redrawn(chances: npt.NDArray[np.float64], rng: np.random.Generator) -> I64:
+    """``[N]`` labels drawn from chances ``[N, 6]``, each row for itself: who could have been guard.
+
+    Drawn from the grounded chances of a view they agree with all that it knows, and nothing that
+    anybody did tells more of them.
+    """
+    upto = chances.cumsum(axis=1)
+    place = rng.random(len(chances)) * upto[:, -1]
+    labels: I64 = (upto > place[:, None]).argmax(axis=1)
+    return labels
 
 
 def _hidden(state: Any, t: I64) -> npt.NDArray[np.bool_]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from lupai.train.belief.scores import Interval
 
-__all__ = ["SHOWN", "matrix", "score_table", "trick_table"]
+__all__ = ["SHOWN", "leak_table", "matrix", "score_table", "span", "trick_table"]
 
 SHOWN: Final = ("log_loss", "gain", "brier", "ece", "auroc")
 
@@ -61,13 +61,45 @@ def trick_table(result: dict[str, Any], metric: str = "log_loss") -> str:
     for observer in dict.fromkeys(row["observer"] for row in result["results"]):
         rows = [row for row in result["results"] if row["observer"] == observer]
         groups = [(part["from"], part["to"]) for part in rows[0]["tricks"]]
-        head = [f"{first}+" if last is None else f"{first}-{last}" if last != first else str(first)
-                for first, last in groups]  # fmt: skip
-        lines = [[f"{observer}, {metric}", *(f"trick {text}" for text in head)]]
+        head = [f"trick {span(first, last)}" for first, last in groups]
+        lines = [[f"{observer}, {metric}", *head]]
         for row in rows:
             cells = [with_interval(part["scores"][metric], 2) for part in row["tricks"]]
             lines.append([f"  {row['predictor']}", *cells])
         blocks.append(columns(lines))
+    return "\n\n".join(blocks)
+
+
+def span(first: int, last: int | None) -> str:
+    """``4``, ``4-5``, ``13+``."""
+    if last is None:
+        return f"{first}+"
+    return str(first) if last == first else f"{first}-{last}"
+
+
+def leak_table(result: dict[str, Any], tricks: bool = False) -> str:
+    """What moves tell (:func:`~lupai.train.belief.leak.leak_data`): a block for each observer and
+    predictor, a line for each mover, kind of move of guard and rebels, and group of tricks."""
+    blocks = [
+        f"{result['population']}, rules {result['rules']}, split {result['split']}; nats for the "
+        f"true guard, 95 % intervals over hands"
+    ]
+    names = ("change", "leak", "control")
+    for found in result["results"]:
+        lines = [[f"{found['observer']}, {found['predictor']}", "moves", *names]]
+        per_hand = []
+        for row in found["rows"]:
+            if row["kind"] is None and row["tricks"] is None:
+                what = f"all moves of the {row['mover']}"
+                per_hand.append(f"{row['mover']} {with_interval(row['per_hand'])}")
+            elif row["mover"] == "emperor" or (row["tricks"] is not None and not tricks):
+                continue
+            else:
+                what = f"  {row['kind'] or 'trick ' + span(*row['tricks'])}"
+            cells = [with_interval(row[name]) if name in row else "" for name in names]
+            lines.append([what, f"{row['moves']:,}", *cells])
+        size = f"{found['hands']:,} hands; leak of a hand: {', '.join(per_hand)}"
+        blocks.append(f"{columns(lines)}\n  ({size})")
     return "\n\n".join(blocks)
 
 

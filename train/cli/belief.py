@@ -5,14 +5,22 @@ from __future__ import annotations
 import argparse
 from typing import Any, Final
 
-from lupai.train.cli.belief_runs import run_export, run_make, run_score, run_train
-from lupai.train.cli.common import add_jobs, add_progress, add_rules, positive
+from lupai.train.cli.belief_runs import (
+    run_export,
+    run_leak,
+    run_make,
+    run_score,
+    run_train,
+)
+from lupai.train.cli.common import add_jobs, add_progress, add_rules, chance, minutes, positive
 
 EXAMPLES: Final = """examples:
+  lupai belief score uniform,grounded,tactical --data sample:qingdao
   lupai belief make-data --players tactical --calling neutral --hands 2000 -o data/tactical
   lupai belief train naive_bayes --data data/tactical -o beliefs/bayes
   lupai belief score grounded,beliefs/bayes --data data/tactical
   lupai belief score my_predictor:MyPredictor --data data/tactical
+  lupai belief leak beliefs/bayes --data data/tactical
   lupai belief export data/tactical --split train -o export
 
 Who is guard, or that nobody is, as chances at every decision while that is hidden: docs/belief.md.
@@ -30,6 +38,7 @@ TRAIN_EXAMPLES: Final = """examples:
   lupai belief train naive_bayes --data data/tactical -o beliefs/bayes
   lupai belief train gru --data data/tactical,data/mixed --minutes 10 -o beliefs/gru
   lupai belief train transformer --data data/tactical --seed 3 -o beliefs/transformer
+  lupai belief train naive_bayes --data data/tactical --redraw-roles -o beliefs/control
 
 Learns on the split train, and sets temperature or exponent on dev. gru and transformer need torch.
 """
@@ -41,6 +50,13 @@ SCORE_EXAMPLES: Final = """examples:
 
 A predictor is uniform, grounded, tactical, a folder of `lupai belief train`, or a class. One that
 looks ahead in a hand is refused. With several data sets a matrix of gains follows the tables.
+"""
+LEAK_EXAMPLES: Final = """examples:
+  lupai belief leak beliefs/bayes --data data/tactical
+  lupai belief leak beliefs/bayes,beliefs/control --data data/tactical --json leak.json
+
+change: nats by which the true guard is likelier after a move than before it. leak: that less what
+the rules alone tell. control: the leak if the role were redrawn at each move. docs/belief-leak.md
 """
 EXPORT_EXAMPLES: Final = """examples:
   lupai belief export data/tactical --split train -o export
@@ -63,6 +79,7 @@ def add(commands: Any) -> None:
     _add_make(ways)
     _add_train(ways)
     _add_score(ways)
+    _add_leak(ways)
     _add_export(ways)
 
 
@@ -78,7 +95,7 @@ def _add_make(ways: Any) -> None:
         help="draw one agent for each hand, or one for each seat (%(default)s)",
     )  # fmt: skip
     make.add_argument(
-        "--noise", type=_chance, default=0.0, metavar="CHANCE",
+        "--noise", type=chance, default=0.0, metavar="CHANCE",
         help="of a random legal move instead of the agent's (%(default)s)",
     )  # fmt: skip
     make.add_argument(
@@ -100,8 +117,12 @@ def _add_train(ways: Any) -> None:
     _add_data(train)
     train.add_argument("--limit", type=positive, metavar="HANDS", help="of each split")
     train.add_argument("--epochs", type=positive, default=12, help="networks (%(default)s)")
-    train.add_argument("--minutes", type=_minutes, help="networks: stop sooner than that")
+    train.add_argument("--minutes", type=minutes, help="networks: stop sooner than that")
     train.add_argument("--seed", default="1", help="networks (%(default)s)")
+    train.add_argument(
+        "--redraw-roles", action="store_true",
+        help="naive_bayes: a control that learns who is guard from roles drawn anew with --seed",
+    )  # fmt: skip
     train.add_argument("-o", "--out", required=True, metavar="FOLDER", help="the predictor")
     add_progress(train)
     train.set_defaults(run=run_train)
@@ -111,11 +132,7 @@ def _add_score(ways: Any) -> None:
     score = ways.add_parser("score", help="score predictors", epilog=SCORE_EXAMPLES)
     score.add_argument("predictors", metavar="PREDICTORS", help="commas between")
     _add_data(score)
-    score.add_argument(
-        "--split", choices=("train", "dev", "test", "private"), default="test",
-        help="(%(default)s)",
-    )  # fmt: skip
-    score.add_argument("--limit", type=positive, metavar="HANDS", help="the first so many")
+    _add_split(score, "test")
     score.add_argument(
         "--observers", default="rebel,emperor,spectator", help="commas between (%(default)s)"
     )
@@ -131,14 +148,28 @@ def _add_score(ways: Any) -> None:
     score.set_defaults(run=run_score)
 
 
+def _add_leak(ways: Any) -> None:
+    leak = ways.add_parser("leak", help="what each move tells of the guard", epilog=LEAK_EXAMPLES)
+    leak.add_argument("predictors", metavar="PREDICTORS", help="commas between")
+    _add_data(leak)
+    _add_split(leak, "test")
+    leak.add_argument(
+        "--observers", default="spectator,rebel",
+        help="of rebel, emperor, spectator; commas between (%(default)s)",
+    )  # fmt: skip
+    leak.add_argument("--seed", default="1", help="of the bootstrap (%(default)s)")
+    leak.add_argument("--tricks", action="store_true", help="by trick too")
+    leak.add_argument("--json", metavar="FILE", help="the same numbers; - is standard output")
+    add_progress(leak)
+    leak.set_defaults(run=run_leak)
+
+
 def _add_export(ways: Any) -> None:
     export = ways.add_parser("export", help="decisions as arrays", epilog=EXPORT_EXAMPLES)
-    export.add_argument("data", metavar="DATA", help="folder of `lupai belief make-data`")
     export.add_argument(
-        "--split", choices=("train", "dev", "test", "private"), default="train",
-        help="(%(default)s)",
-    )  # fmt: skip
-    export.add_argument("--limit", type=positive, metavar="HANDS", help="the first so many")
+        "data", metavar="DATA", help="folder of `lupai belief make-data`, or a sample"
+    )
+    _add_split(export, "train")
     export.add_argument(
         "--format", choices=("npz", "parquet"), default="npz",
         help="parquet needs pyarrow (%(default)s)",
@@ -151,25 +182,13 @@ def _add_export(ways: Any) -> None:
 def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", required=True, metavar="DATA",
-        help="folders of `lupai belief make-data`, commas between",
+        help="folders of `lupai belief make-data`, or sample:PRESET; commas between",
     )  # fmt: skip
 
 
-def _chance(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no chance in 0 … 1")
-    return value
-
-
-def _minutes(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 10_000:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no time in minutes")
-    return value
+def _add_split(parser: argparse.ArgumentParser, usual: str) -> None:
+    parser.add_argument(
+        "--split", choices=("train", "dev", "test", "private"), default=usual,
+        help="(%(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--limit", type=positive, metavar="HANDS", help="the first so many")

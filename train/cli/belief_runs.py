@@ -12,16 +12,16 @@ from lupai.agents.belief.base import BeliefError
 from lupai.train.cli.common import UsageError, progress_bar, read_rules, writing
 from lupai.train.cli.records import read_seed
 
-__all__ = ["run_export", "run_make", "run_score", "run_train"]
+__all__ = ["run_export", "run_leak", "run_make", "run_score", "run_train"]
 
 
 def _data_sets(text: str) -> list[Any]:
-    from lupai.train.belief.data import DataSet
+    from lupai.train.belief.data import open_data
 
     names = text.split(",")
     if not all(names):
-        raise UsageError(f"--data {text!r}: names of folders, commas between")
-    return [DataSet(name) for name in names]
+        raise UsageError(f"--data {text!r}: names of data sets, commas between")
+    return [open_data(name) for name in names]
 
 
 def run_make(arguments: argparse.Namespace) -> int:
@@ -65,6 +65,9 @@ def run_train(arguments: argparse.Namespace) -> int:
     out = Path(arguments.out)
     if out.exists() and not (out / "belief.json").is_file():
         raise UsageError(f"{out}: is there and holds no predictor; give another name")
+    redraw = seed if arguments.redraw_roles else None
+    if redraw is not None and arguments.kind != "naive_bayes":
+        raise UsageError("--redraw-roles goes with naive_bayes")
     name = out.name or arguments.kind
     provenance: dict[str, Any] = {
         "data": [{"population": some.name, "sha256": some.sha256} for some in data],
@@ -76,11 +79,13 @@ def run_train(arguments: argparse.Namespace) -> int:
 
         with progress_bar(arguments.progress, total=hands, unit=" hands") as bar:
             predictor: Any = fit_naive_bayes(
-                data, name=name, limit=arguments.limit, progress=bar.update
+                data, name=name, limit=arguments.limit, redraw=redraw, progress=bar.update
             )
         print(f"exponent {predictor.exponent:.4f}; what tells most, in nats for the guard:")
         for context, response, ratio, count in predictor.strongest():
             print(f"{ratio:+7.2f}  {context}: {response} ({count:,} times)")
+        if redraw is not None:
+            provenance |= {"roles": "redrawn", "seed": seed}
     else:
         predictor = _train_network(arguments, data, name, seed, hands)
         provenance |= {"seed": seed}
@@ -115,12 +120,9 @@ def run_score(arguments: argparse.Namespace) -> int:
     """Score, print, write."""
     from lupai.agents.belief import load_predictor
     from lupai.train.belief import tables
-    from lupai.train.belief.decisions import OBSERVERS
     from lupai.train.belief.scoring import score_data
 
-    observers = arguments.observers.split(",")
-    if unknown := [name for name in observers if name not in OBSERVERS]:
-        raise UsageError(f"--observers {unknown[0]!r}: none of {', '.join(OBSERVERS)}")
+    observers = _observers(arguments.observers)
     names = arguments.predictors.split(",")
     if arguments.plots is not None:
         from lupai.train.belief.plots import need_matplotlib
@@ -162,12 +164,49 @@ def run_score(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _observers(text: str) -> list[str]:
+    from lupai.train.belief.decisions import OBSERVERS
+
+    names = text.split(",")
+    if unknown := [name for name in names if name not in OBSERVERS]:
+        raise UsageError(f"--observers {unknown[0]!r}: none of {', '.join(OBSERVERS)}")
+    return names
+
+
+def run_leak(arguments: argparse.Namespace) -> int:
+    """Measure, print, write."""
+    from lupai.agents.belief import load_predictor
+    from lupai.train.belief.leak import leak_data
+    from lupai.train.belief.tables import leak_table
+
+    observers = _observers(arguments.observers)
+    data = _data_sets(arguments.data)
+    seed = read_seed(arguments.seed)
+    names = arguments.predictors.split(",")
+    loaded = [[(name, load_predictor(name, some.rules)) for name in names] for some in data]
+    total = sum(some.hands(arguments.split, arguments.limit) for some in data)
+    with progress_bar(arguments.progress, total=total, unit=" hands") as bar:
+        results = [
+            leak_data(
+                predictors, some, arguments.split,
+                observers=observers, seed=seed, limit=arguments.limit, progress=bar.update,
+            )
+            for some, predictors in zip(data, loaded, strict=True)
+        ]  # fmt: skip
+    text = "\n\n".join(leak_table(result, arguments.tricks) for result in results)
+    print(text, file=sys.stderr if arguments.json == "-" else sys.stdout)
+    if arguments.json is not None:
+        with writing(arguments.json) as out:
+            out.write((json.dumps(results, indent=1) + "\n").encode())
+    return 0
+
+
 def run_export(arguments: argparse.Namespace) -> int:
     """Write the arrays."""
-    from lupai.train.belief.data import DataSet
+    from lupai.train.belief.data import open_data
     from lupai.train.belief.export import export
 
-    data = DataSet(arguments.data)
+    data = open_data(arguments.data)
     total = data.hands(arguments.split, arguments.limit)
     with progress_bar(arguments.progress, total=total, unit=" hands") as bar:
         written = export(

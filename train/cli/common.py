@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import math
 import stat
 import sys
 from collections.abc import Iterator, Sequence
@@ -66,14 +67,36 @@ def processes(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """A time above 0, for argparse."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 3600:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no time in seconds, up to 3600")
+    """A time above 0, up to an hour, for argparse."""
+    return _time(text, "seconds", 3600)
+
+
+def minutes(text: str) -> float:
+    """A time above 0, up to a week, for argparse."""
+    return _time(text, "minutes", 10_080)
+
+
+def chance(text: str) -> float:
+    """A number from 0 to 1, for argparse."""
+    value = _number(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no chance in 0 … 1")
     return value
+
+
+def _time(text: str, unit: str, most: int) -> float:
+    value = _number(text)
+    if not 0 < value <= most:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no time in {unit}, up to {most}")
+    return value
+
+
+def _number(text: str) -> float:
+    """NaN, which no bound lets through, where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def one_line(error: BaseException) -> str:

@@ -30,6 +30,7 @@ EXAMPLES: Final = """examples:
   lupai replay hands.jsonl --all | less
   lupai replay hands.jsonl --html hand.html
   lupai replay hands.jsonl --belief grounded,tactical --seat 3
+  lupai replay hands.jsonl --belief grounded --html hand.html
   lupai replay hands.jsonl --belief grounded --plot hand.svg
 
 Keys, each with Enter: n or nothing for the next step, p for the one before, a number for that
@@ -70,21 +71,25 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("with - the keys cannot come from standard input too: --all or --html")
     if arguments.plot is not None and arguments.belief is None:
         raise UsageError("--plot draws what predictors say: name them with --belief")
-    if arguments.belief is not None and arguments.html is not None:
-        raise UsageError("--belief goes with the terminal and with --plot, not with --html")
+    if arguments.plot is not None and arguments.html is not None:
+        raise UsageError("--plot and --html: one of them")
     replay = read_hand(arguments.file, arguments.hand)
     words = Words(arguments.lang if arguments.html else choose_language(arguments.lang))
     beliefs = None
     if arguments.belief is not None:
-        from lupai.train.cli.replay_belief import beliefs_of
+        from lupai.train.cli.replay_belief import beliefs_of, load_all
 
-        beliefs = beliefs_of(replay, arguments.belief.split(","), arguments.seat)
+        predictors = load_all(arguments.belief.split(","), str(replay.engine.rules))
+        beliefs = beliefs_of(replay, predictors, arguments.seat)
     if arguments.plot is not None:
         _plot(arguments.plot, beliefs, arguments.seat)
     elif arguments.html is not None:
         from lupai.train.cli.replay_page import make_page
 
-        page = make_page(replay, arguments.seat, words)
+        told = {arguments.seat: beliefs} if beliefs is not None else {}
+        if told and arguments.seat is None:  # each view has what that seat could think
+            told |= {seat: beliefs_of(replay, predictors, seat) for seat in range(SEATS)}
+        page = make_page(replay, arguments.seat, words, told)
         with writing(arguments.html) as out:
             out.write(page.encode("ascii", "xmlcharrefreplace"))
     else:

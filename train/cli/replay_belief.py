@@ -1,14 +1,20 @@
-"""``lupai replay --belief``: what predictors say of who is guard, step by step."""
+"""``lupai replay --belief``: what predictors say of who is guard, step by step, as text or bars."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.belief import HandViews, PublicLog, ask_predictor, load_predictor
+from lupai.agents.belief import (
+    HandViews,
+    Predictor,
+    PublicLog,
+    ask_predictor,
+    load_predictor,
+)
 from lupai.agents.belief.base import ALONE, CLASSES
 from lupai.envs.baohuang.state import Solo
 from lupai.envs.errors import RecordError
@@ -17,7 +23,7 @@ from lupai.envs.seats import NOBODY
 from lupai.train.belief.decisions import joined
 from lupai.train.cli.words import Words, clean, flow
 
-__all__ = ["Beliefs", "beliefs_of"]
+__all__ = ["Beliefs", "beliefs_of", "load_all"]
 
 
 @dataclass(frozen=True)
@@ -52,27 +58,50 @@ class Beliefs:
             out += flow([words("belief", clean(name)), *parts], indent="", gap="  ")
         return out
 
+    def bars(self, seat: int | None) -> dict[int, list[list[float | None]]]:
+        """By number of the step: for each predictor the six chances, in thousandths; None for who
+        does not come into question: the emperor, the viewer ``seat``, and for an emperor nobody."""
+        barred = {self.emperor, seat, ALONE if seat == self.emperor else None}
+        rounded = np.stack(list(self.chances.values()), axis=1).round(3)
+        return {
+            int(step): [
+                [None if c in barred else value for c, value in enumerate(row)] for row in rows
+            ]
+            for step, rows in zip(self.steps, rounded.tolist(), strict=True)
+        }
 
-def beliefs_of(replay: Replay, names: Sequence[str], seat: int | None) -> Beliefs:
+
+def load_all(names: Sequence[str], rules: str) -> dict[str, Predictor]:
+    """Predictors by their own names, or where two are called alike by those that are given.
+
+    Raises:
+        BeliefError: one that is not there, or of other rules.
+    """
+    predictors = [load_predictor(name, rules) for name in names]
+    called = [predictor.name for predictor in predictors]
+    if len(set(called)) == len(called):  # shorter than the folders they came from
+        names = called
+    return dict(zip(names, predictors, strict=True))
+
+
+def beliefs_of(replay: Replay, predictors: Mapping[str, Predictor], seat: int | None) -> Beliefs:
     """Ask predictors about a hand.
 
     Args:
         replay: the hand.
-        names: of the predictors.
+        predictors: by the names that are shown, from :func:`load_all`.
         seat: whose view; None: a spectator's.
 
     Raises:
-        BeliefError: a predictor that is not there, of other rules, or that says no chances.
+        BeliefError: a predictor says no chances.
         RecordError: a move of the record that cannot be read.
     """
-    predictors = [load_predictor(name, str(replay.engine.rules)) for name in names]
-    called = [predictor.name for predictor in predictors]
-    if len(set(called)) == len(called):  # shorter than the folders they came from
-        names = called
     steps = [step for step in replay.steps if _open(step.state, seat)]
     numbers = np.array([step.number for step in steps], np.int64)
     if not steps:
-        return Beliefs(numbers, {name: np.zeros((0, CLASSES)) for name in names}, NOBODY, NOBODY)
+        return Beliefs(
+            numbers, {name: np.zeros((0, CLASSES)) for name in predictors}, NOBODY, NOBODY
+        )
     last = steps[-1].number
     texts = [str(step.public) for step in replay.steps[1 : last + 1]]
     if any(int(step.state.moves[0]) != step.number for step in steps):
@@ -89,10 +118,7 @@ def beliefs_of(replay: Replay, names: Sequence[str], seat: int | None) -> Belief
     guard = int(state.guard[0])
     return Beliefs(
         numbers,
-        {
-            name: ask_predictor(predictor, views)
-            for name, predictor in zip(names, predictors, strict=True)
-        },
+        {name: ask_predictor(predictor, views) for name, predictor in predictors.items()},
         int(state.emperor[0]),
         ALONE if guard == NOBODY else guard,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -17,25 +18,39 @@ from lupai.envs.baohuang.hidden import known_roles
 from lupai.envs.replay import Replay
 from lupai.envs.seats import NOBODY
 from lupai.train.cli.replay import end_text, move_text, player, status
+from lupai.train.cli.replay_belief import Beliefs
 from lupai.train.cli.table import role_names, seat_marks, table_header
-from lupai.train.cli.words import Words
+from lupai.train.cli.words import Words, clean
 
 
-def make_page(replay: Replay, seat: int | None, words: Words) -> str:
+def make_page(
+    replay: Replay,
+    seat: int | None,
+    words: Words,
+    beliefs: Mapping[int | None, Beliefs] | None = None,
+) -> str:
     """The page, ASCII but for what ``words`` say.
 
     Args:
         replay: the hand.
         seat: whose knowledge it holds; None: everybody's, to choose from, and all cards open.
         words: the language.
+        beliefs: what predictors say from the views that the page has, by seat; None: a spectator's,
+            which go with the open cards.
     """
+    told = beliefs or {}
     seats = range(replay.engine.seats)
     views: list[int | None] = [None, *seats] if seat is None else [seat]
     data = {
         "names": [player(replay, s, words) for s in seats],
-        "views": [_view(replay, view, words) for view in views],
+        "views": [_view(replay, view, words, told.get(view)) for view in views],
         "steps": [_step(replay, number, words) for number in range(len(replay))],
-        "words": {"step": words("step", "{}", "{}"), "cards": words("cards", "{}")},
+        "words": {
+            "step": words("step", "{}", "{}"),
+            "cards": words("cards", "{}"),
+            "bar": words("belief_bar", "{}", "{}"),
+            "nobody": words("belief_nobody"),
+        },
     }
     # inside <script> only "<" could end the element; the others are for old readers
     text = json.dumps(data, separators=(",", ":"))
@@ -58,9 +73,12 @@ def _step(replay: Replay, number: int, words: Words) -> dict[str, Any]:
     }
 
 
-def _view(replay: Replay, seat: int | None, words: Words) -> dict[str, Any]:
+def _view(
+    replay: Replay, seat: int | None, words: Words, beliefs: Beliefs | None
+) -> dict[str, Any]:
     """What one seat knows beside that, at every step; None: everything."""
     steps: list[dict[str, Any]] = []
+    bars = {} if beliefs is None else beliefs.bars(seat)
     for number in range(len(replay)):
         step = replay.steps[number]
         state = step.state if seat is None else replay.view(number, seat).state
@@ -72,11 +90,13 @@ def _view(replay: Replay, seat: int | None, words: Words) -> dict[str, Any]:
                 "move": move_text(replay, number, seat, words),
                 "roles": _roles(state, seat, words),
                 "hands": hands,
+                "beliefs": bars.get(number, []),
             }
         )
     name = words("open_cards") if seat is None else words("view_of", words("seat", seat))
     end = [line.rstrip() for line in end_text(replay, seat, words)]
-    return {"name": name, "steps": steps, "end": "\n".join(end).strip()}
+    says = [] if beliefs is None else [clean(predictor) for predictor in beliefs.chances]
+    return {"name": name, "says": says, "steps": steps, "end": "\n".join(end).strip()}
 
 
 def _roles(state: Any, seat: int | None, words: Words) -> list[str]:
@@ -139,6 +159,8 @@ header input { flex: 1; min-width: 8rem; }
   padding: 0 .25em; font-variant-numeric: tabular-nums; }
 .red { color: #d22; }
 .identity { outline: 2px solid #d80; }
+.belief { display: inline-block; margin-right: 1rem; font-variant-numeric: tabular-nums; }
+.belief meter { width: 8rem; margin-right: .4rem; }
 """
 
 _SCRIPT: Final = """
@@ -158,6 +180,15 @@ function put(parent, tag, text, name) {
 function fill(text, ...values) {
   return text.replace(/\\{\\}/g, () => values.shift());
 }
+function bars(parent, mine, who) {
+  mine.beliefs.forEach((row, number) => {
+    if (row[who] === null) return;
+    const box = put(parent, "span", "", "belief");
+    put(box, "meter", "").value = row[who];
+    const percent = Math.round(100 * row[who]);
+    put(box, "span", fill(data.words.bar, percent, data.views[view].says[number]));
+  });
+}
 function show() {
   const step = data.steps[at], mine = data.views[view].steps[at];
   by("at").value = at;
@@ -174,6 +205,7 @@ function show() {
     put(box, "i", mine.roles[seat]);
     put(box, "span", fill(data.words.cards, step.sizes[seat])
       + (step.marks[seat] ? ", " + step.marks[seat] : ""));
+    bars(put(box, "div", ""), mine, seat);
     const hand = mine.hands[seat];
     if (!hand) return;
     const line = put(box, "div", "");
@@ -185,6 +217,12 @@ function show() {
         + (card !== plain ? " identity" : ""));
     }
   });
+  const nobody = data.names.length;
+  if (mine.beliefs.some(row => row[nobody] !== null)) {
+    const box = put(seats, "div", "", "seat");
+    put(box, "b", data.words.nobody);
+    bars(put(box, "div", ""), mine, nobody);
+  }
 }
 function go(to) {
   at = Math.max(0, Math.min(last, to));

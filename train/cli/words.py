@@ -77,6 +77,7 @@ TEXTS: Final = {
         "记录从这里起不成立，lupai verify 会说明原因",
     ),
     "belief": ("guard, says {}:", "谁是保（{}）："),
+    "belief_bar": ("guard {} % ({})", "保 {}%（{}）"),
     "belief_nobody": ("nobody", "无人"),
     "no_step": ("there is no step {}", "没有第{}步"),
     "replay_help": (
