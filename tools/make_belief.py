@@ -2,8 +2,10 @@
 
 Makes data of `tactical` (and of a mixed population, for the matrix) for each preset, trains naive
 Bayes, the GRU and the transformer on it, scores all predictors on the split `test`, leaves the
-scores in docs/belief/, and fills the tables of the page. What is finished in the work folder is not
-done again. `--page` measures nothing: it fills from the files that are there.
+scores in docs/belief/, and fills the tables of the page. With `--mini` it does so in mini-games of
+a `tactical` that errs now and then, where the exact posterior tells how much there is to be known.
+What is finished in the work folder is not done again. `--page` measures nothing: it fills from the
+files that are there.
 """
 
 from __future__ import annotations
@@ -29,6 +31,16 @@ SIMPLE = ("uniform", "grounded", "tactical")
 TRAINED = ("naive_bayes", "gru", "transformer")
 OBSERVERS = ("rebel", "emperor", "spectator")
 MATRIX_RULES = "qingdao"
+# Few enough cards for the exact posterior; nobody grabs or declares, so that there is a guard and he
+# stays hidden for a while.
+MINI = {
+    "qingdao": "qingdao;deck=R* 3s 3s 3s 3s 9h 9h 9h 9h Kc Kc Kc Kc 2d B;grab=false;declare=false",
+    "weihai": "weihai;deck=R* R B* B B 3s 3s 3s 3s 8h 8h 8h 8h;open_solo=false;declare=false"
+    ";oppose=false",
+}
+MINI_NOISE = 0.05
+MINI_EXACT = f"exact:agent=tactical+noise={MINI_NOISE}"
+MINI_KINDS = ("naive_bayes", "gru")
 POPULATIONS = {
     "tactical": ("--players", "tactical"),
     "mixed": ("--players", "tactical,greedy", "--mix", "seat", "--noise", "0.05"),
@@ -43,18 +55,23 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--hands", type=int, default=2000, help="of each population (%(default)s)")
     parser.add_argument("--minutes", type=float, default=5, help="of each network (%(default)s)")
-    parser.add_argument("--rules", nargs="+", default=list(PRESETS), help="presets (all)")
+    parser.add_argument("--rules", nargs="+", help="presets (all that there are)")
     parser.add_argument(
         "--kinds", nargs="+", choices=TRAINED, default=list(TRAINED), help="to train (all)"
+    )
+    parser.add_argument("--mini", action="store_true", help="mini-games, beside the exact posterior")
+    parser.add_argument(
+        "--moments", type=int, default=4, help="of each mini-game that are scored (%(default)s)"
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes that play (%(default)s)")
     parser.add_argument("--work", type=Path, default=make_docs.ROOT / "runs" / "belief")
     parser.add_argument("--page", action="store_true", help="from the files, without measuring")
     arguments = parser.parse_args(given)
     if not arguments.page:
-        for rules in arguments.rules:
-            command = shlex.join(["python", "tools/make_belief.py", *given])
-            if not measure(rules, arguments, command):
+        command = shlex.join(["python", "tools/make_belief.py", *given])
+        ways = (MINI, measure_mini) if arguments.mini else (PRESETS, measure)
+        for rules in arguments.rules or ways[0]:
+            if not ways[1](rules, arguments, command):
                 return 1
     PAGE.write_text(fill(PAGE.read_text("utf-8")), "utf-8")
     print(f"wrote {PAGE.relative_to(make_docs.ROOT)}")
@@ -115,6 +132,46 @@ def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
     return True
 
 
+def measure_mini(preset: str, arguments: argparse.Namespace, command: str) -> bool:
+    """Learned predictors beside the exact posterior, for a mini-game; False where it failed."""
+    work, hands = arguments.work / f"mini-{preset}-{arguments.hands}", arguments.hands
+    work.mkdir(parents=True, exist_ok=True)
+    if not lupai(
+        "make-data", "--rules", MINI[preset], "--players", "tactical", "--noise", MINI_NOISE,
+        "--hands", hands, "--seed", 20, "--jobs", arguments.jobs, "-o", work / "tactical",
+    ):  # fmt: skip
+        return False
+    kinds = [kind for kind in MINI_KINDS if kind in arguments.kinds]
+    for kind in kinds:
+        out = work / kind
+        if not (out / "belief.json").is_file() and not lupai(
+            "train", kind, "--data", work / "tactical", "--minutes", arguments.minutes, "-o", out
+        ):
+            return False
+    results = None
+    for observer in OBSERVERS:  # one by one, so that what was done is not lost
+        file = work / f"recovery-{observer}.json"
+        if not file.is_file() and not lupai(
+            "score", ",".join(["grounded", *(str(work / kind) for kind in kinds), MINI_EXACT]),
+            "--data", work / "tactical", "--reference", MINI_EXACT, "--observers", observer,
+            "--moments", arguments.moments, "--json", file,
+        ):  # fmt: skip
+            return False
+        (part,) = json.loads(file.read_text("utf-8"))
+        if results is None:
+            results = part
+        else:
+            results["results"] += part["results"]
+    assert results is not None
+    for row in results["results"]:
+        row["predictor"] = Path(row["predictor"]).name
+        for name in ("tricks", "time_to_identify", "bins"):
+            del row[name]
+    told = {"command": command, "results": [results]}
+    write_whole(FOLDER / f"recovery-{preset}.json", small(told))
+    return True
+
+
 def small(told: Any) -> str:
     """JSON on one line, with six decimals: a repository is no place for more."""
     return json.dumps(json.loads(json.dumps(told), parse_float=lambda t: round(float(t), 6))) + "\n"
@@ -125,7 +182,12 @@ def small(told: Any) -> str:
 
 def fill(text: str) -> str:
     """The page with its tables between the marks."""
-    for name, made in (("table", score_tables()), ("matrix", matrix_table())):
+    blocks = {
+        "table": score_tables(),
+        "matrix": matrix_table(),
+        "recovery": recovery_tables(),
+    }
+    for name, made in blocks.items():
         begin, end = f"<!-- belief:{name} -->\n", f"<!-- /belief:{name} -->"
         before, _, rest = text.partition(begin)
         _, found, after = rest.partition(end)
@@ -197,6 +259,29 @@ def matrix_table() -> str:
             ]
             if row["predictor"] != "grounded":
                 lines.append(f"| {key[0]} | {key[1]} | {' | '.join(cells)} |")
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def recovery_tables() -> str:
+    """How much of what the exact posterior knows was learned, a table for each mini-game."""
+    blocks = []
+    for command, (result,) in _results("recovery"):
+        lines = [
+            f"`{result['rules']}`, {result['population']}, split {result['split']}, "
+            f"{result['moments']} decisions of each hand (`{command}`; data "
+            f"{result['data_sha256'][:16]}).",
+            "",
+            "| predictor | observer | hands | log loss, nats | gain over grounded | recovered | "
+            "ECE before | ECE |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
+        for row in result["results"]:
+            names = ("log_loss", "gain", "recovered", "ece_before", "ece")
+            scores = row["scores"]
+            cells = [_cell(scores[name]) if name in scores else "–" for name in names]
+            told = f"| {row['predictor']} | {row['observer']} | {row['hands']:,} |"
+            lines.append(f"{told} {' | '.join(cells)} |")
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 

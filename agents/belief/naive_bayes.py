@@ -3,11 +3,14 @@
 The posterior of a class is the grounded chance times, for each move of the seat, how much likelier
 a guard makes it than a rebel; for "nobody", how much likelier a lonely emperor makes his moves than
 one with a guard. Moves of one player are not independent, so that the sum of their evidence says
-too much; one exponent, fitted on other hands than the counts, takes it back.
+too much; one exponent, fitted on other hands than the counts, takes it back. Grounded chances have
+heard part of the evidence too (who lays down many cards and not the guard's is less likely the
+guard); a temperature, fitted together with the exponent, takes that back.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any, Final
 
@@ -51,11 +54,11 @@ def ratios(counts: F64, smoothing: float = SMOOTHING) -> F64:
     return out.reshape(2, -1)
 
 
-def reweigh(prior: F64, evidence: F64) -> F64:
-    """``prior * exp(evidence)``, ``[N, C]``, rows summing to 1; a class that the prior excludes
-    stays excluded."""
+def reweigh(prior: F64, evidence: F64, temperature: float = 1.0) -> F64:
+    """``(prior * exp(evidence)) ** (1 / temperature)``, ``[N, C]``, rows summing to 1; a class that
+    the prior excludes stays excluded."""
     with np.errstate(divide="ignore"):
-        logs = np.log(prior) + evidence
+        logs = (np.log(prior) + evidence) / temperature
     logs -= logs.max(axis=1, keepdims=True)
     weights = np.exp(logs)
     chances: F64 = weights / weights.sum(axis=1, keepdims=True)
@@ -70,16 +73,23 @@ class NaiveBayes:
         counts: ``[4, K, R]`` moves by ROLES, context and response.
         exponent: of the evidence.
         name: shown in tables.
+        temperature: logarithms of chances are divided by it.
     """
 
     def __init__(
-        self, rules: str, counts: F64, exponent: float = 1.0, name: str = "naive_bayes"
+        self,
+        rules: str,
+        counts: F64,
+        exponent: float = 1.0,
+        name: str = "naive_bayes",
+        temperature: float = 1.0,
     ) -> None:
         if counts.shape != (len(ROLES), CONTEXTS, RESPONSES):
             raise BeliefError(
                 f"counts {counts.shape}, expected {(len(ROLES), CONTEXTS, RESPONSES)}"
             )
         self.rules, self.counts, self.exponent, self.name = rules, counts, exponent, name
+        self.temperature = temperature
         self._ratios = ratios(counts)
 
     def evidence(self, views: HandViews) -> F64:
@@ -104,7 +114,7 @@ class NaiveBayes:
         """
         check_rules(self, views)
         seen = hand_views(views)
-        return reweigh(grounded_of(seen), self.exponent * self.evidence(seen))
+        return reweigh(grounded_of(seen), self.exponent * self.evidence(seen), self.temperature)
 
     def strongest(self, most: int = 5) -> list[tuple[str, str, float, int]]:
         """Moves that tell most of who is guard: context, response, log likelihood ratio of guard to
@@ -126,7 +136,7 @@ class NaiveBayes:
 
     def card(self, provenance: dict[str, Any]) -> tuple[BeliefCard, dict[str, F64]]:
         """What is saved of it."""
-        settings = {"exponent": self.exponent}
+        settings = {"exponent": self.exponent, "temperature": self.temperature}
         card = BeliefCard(KIND, self.name, self.rules, layout_hash(LAYOUT), settings, provenance)
         return card, {"counts": self.counts}
 
@@ -140,9 +150,19 @@ class NaiveBayes:
         card, arrays = read_folder(folder, rules)
         check_inputs(card, LAYOUT, folder)
         exponent, counts = card.settings.get("exponent"), arrays.get("counts")
-        if type(exponent) not in (int, float) or counts is None or (counts < 0).any():
-            raise BeliefError(f"{folder}: no counts and exponent of naive Bayes; train it again")
-        return cls(card.rules, counts.astype(np.float64), float(exponent), card.name)  # type: ignore[arg-type]
+        temperature = card.settings.get("temperature", 1.0)  # older ones have none
+        if (
+            not isinstance(exponent, int | float)
+            or not (isinstance(temperature, int | float) and 0 < temperature < math.inf)
+            or counts is None
+            or (counts < 0).any()
+        ):
+            raise BeliefError(
+                f"{folder}: no counts, exponent and temperature of naive Bayes; train it again"
+            )
+        return cls(
+            card.rules, counts.astype(np.float64), float(exponent), card.name, float(temperature)
+        )
 
 
 def check_rules(predictor: Any, views: Views) -> None:

@@ -19,9 +19,11 @@ from lupai.train.belief.data import DataSet
 from lupai.train.belief.decisions import OBSERVERS, Decisions, decisions_of
 from lupai.train.belief.scores import FLOOR
 
-__all__ = ["count_moves", "fit_naive_bayes", "one_rules"]
+__all__ = ["WIDEST", "count_moves", "fit_naive_bayes", "one_rules"]
 
-HIGHEST: Final = 2.0  # exponent
+HIGHEST: Final = 2.0  # weight of the evidence
+WIDEST: Final = math.log(4)  # logarithm of a temperature, up or down
+_TURNS: Final = 6  # between the two weights
 _STEPS: Final = 30  # of the golden section: to 1e-6
 F64 = npt.NDArray[np.float64]
 
@@ -67,7 +69,7 @@ def fit_naive_bayes(
     limit: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> NaiveBayes:
-    """Count moves on the split ``train``, and fit the exponent on ``dev``.
+    """Count moves on the split ``train``, and fit exponent and temperature on ``dev``.
 
     Args:
         data: of one set of rules.
@@ -105,12 +107,34 @@ def fit_naive_bayes(
         told = np.concatenate(labels)[:, None]
         prior, says = np.concatenate(priors), np.concatenate(evidence)
 
-        def loss(exponent: float) -> float:
-            chances = np.take_along_axis(reweigh(prior, exponent * says), told, axis=1)
-            return float(-np.log(np.maximum(chances, FLOOR)).mean())
-
-        predictor.exponent = lowest(loss, 0.0, HIGHEST)
+        weights = fit_weights(prior, says, told)
+        predictor.exponent, predictor.temperature = weights[1] / weights[0], 1 / weights[0]
     return predictor
+
+
+def fit_weights(prior: F64, says: F64, told: npt.NDArray[np.int64]) -> tuple[float, float]:
+    """Weights of log prior and evidence with the least log loss, 1/4 … 4 and 0 … HIGHEST.
+
+    The loss has one valley (it is a logistic regression), so that going down in one weight and in
+    the other by turns leads there.
+
+    Args:
+        prior, says: ``[N, C]`` chances and evidence.
+        told: ``[N, 1]`` the true class.
+    """
+
+    def loss(of_prior: float, of_evidence: float) -> float:
+        chances = reweigh(prior, of_evidence / of_prior * says, 1 / of_prior)
+        right = np.take_along_axis(chances, told, axis=1)
+        return float(-np.log(np.maximum(right, FLOOR)).mean())
+
+    of_prior, of_evidence = 1.0, 1.0
+    for _ in range(_TURNS):
+        fixed = of_prior
+        of_evidence = lowest(lambda e, a=fixed: loss(a, e), 0.0, HIGHEST)  # type: ignore[misc]
+        fixed = of_evidence
+        of_prior = math.exp(lowest(lambda t, e=fixed: loss(math.exp(t), e), -WIDEST, WIDEST))  # type: ignore[misc]
+    return of_prior, of_evidence
 
 
 def lowest(function: Callable[[float], float], low: float, high: float) -> float:

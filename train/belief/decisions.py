@@ -69,6 +69,17 @@ class Decisions:
             return np.flatnonzero(self.label != ALONE)
         return np.arange(len(self))
 
+    def some(self, moments: int) -> npt.NDArray[np.bool_]:
+        """``[D]``: so many decisions of each hand, drawn by its deal; all where it has no more."""
+        chosen = np.zeros(len(self), bool)
+        for h in np.unique(self.hand).tolist():
+            mine = np.flatnonzero(self.hand == h)
+            if len(mine) > moments:
+                seed = int(deal_hash(self.records[h])[32:48], 16)
+                mine = np.random.default_rng(seed).choice(mine, moments, replace=False)
+            chosen[mine] = True
+        return chosen
+
     def views(self, observer: str) -> HandViews:
         """What an observer knew at each of :meth:`rows`.
 

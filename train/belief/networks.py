@@ -25,7 +25,7 @@ from lupai.agents.belief.network import (
 )
 from lupai.agents.belief.sequences import events, priors, tables
 from lupai.agents.belief.views import PublicLog
-from lupai.train.belief.bayes import lowest, one_rules
+from lupai.train.belief.bayes import WIDEST, lowest, one_rules
 from lupai.train.belief.data import DataSet
 from lupai.train.belief.decisions import OBSERVERS, decisions_of
 from lupai.train.belief.scores import FLOOR
@@ -275,7 +275,7 @@ def dev_loss(net: BeliefNet, examples: Examples) -> float:
 def fit_temperature(net: BeliefNet, examples: Examples) -> float:
     """The temperature of the least log loss, 1/4 … 4."""
     logits, labels = _all_logits(net, examples)
-    return math.exp(lowest(lambda t: _loss(logits, labels, math.exp(t)), -math.log(4), math.log(4)))
+    return math.exp(lowest(lambda t: _loss(logits, labels, math.exp(t)), -WIDEST, WIDEST))
 
 
 def _loss(logits: npt.NDArray[Any], labels: npt.NDArray[Any], temperature: float) -> float:

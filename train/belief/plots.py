@@ -31,7 +31,7 @@ def need_matplotlib() -> None:
 
 def write_plots(folder: Path, results: Sequence[dict[str, Any]]) -> list[Path]:
     """Reliability diagram and survival curves of each result of
-    :func:`~lupai.train.belief.scoring.score_data`.
+    :func:`~lupai.train.belief.scoring.score_data`; no curves where some moments were asked about.
 
     Args:
         folder: it is made if it is not there.
@@ -41,7 +41,8 @@ def write_plots(folder: Path, results: Sequence[dict[str, Any]]) -> list[Path]:
     written = []
     for number, result in enumerate(results):
         end = "" if number == 0 else f"-{number + 1}"
-        for name, draw in (("reliability", reliability_plot), ("survival", survival_plot)):
+        drawn = [("reliability", reliability_plot), ("survival", survival_plot)]
+        for name, draw in drawn if result["moments"] is None else drawn[:1]:
             path = folder / f"{name}{end}.svg"
             write_whole(path, draw(result))
             written.append(path)

@@ -7,7 +7,7 @@ class that comes into question.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -36,6 +36,7 @@ METRICS: Final = {
     "uncertainty": "Brier's part by the data alone",
     "within": "what the bins hide of Brier: brier - reliability + resolution - uncertainty",
     "ece": "expected calibration error in 15 bins of equal mass",
+    "ece_before": "the same without the predictor's temperature",
     "auroc": "chance that a guard is given more than a rebel",
     "recovered": "share of the reference's gain",
 }
@@ -99,7 +100,12 @@ def _losses(chances: F64, label: I64) -> F64:
 
 
 def score(
-    answers: Answers, seed: int, *, reference: F64 | None = None, resamples: int = RESAMPLES
+    answers: Answers,
+    seed: int,
+    *,
+    reference: F64 | None = None,
+    temperature: float | None = None,
+    resamples: int = RESAMPLES,
 ) -> dict[str, Interval]:
     """All metrics with 95 % intervals over hands.
 
@@ -111,6 +117,7 @@ def score(
         answers: of one observer; at least one.
         seed: of the resampling.
         reference: ``[N]`` gains of the predictor that ``recovered`` is measured by.
+        temperature: of the predictor, for ``ece_before``; None: it has none.
         resamples: how many; of the AUROC RANKED at most.
     """
     hands, at = np.unique(answers.hand, return_inverse=True)
@@ -126,8 +133,20 @@ def score(
     told = bootstrap(above, below, seed, resamples)
     out = {name: _interval(*values) for name, *values in zip(names, *told, strict=True)}
     out |= _calibration(answers, at, count, truth, above[:, 2], seed, resamples)
+    if temperature is not None:
+        before = replace(answers, chances=_unscaled(answers.chances, temperature))
+        found = _calibration(before, at, count, truth, above[:, 2], seed, resamples)
+        out["ece_before"] = found["ece"]
     out["auroc"] = _ranking(answers, at, count, truth, seed, min(resamples, RANKED))
     return {name: out[name] for name in METRICS if name in out}
+
+
+def _unscaled(chances: F64, temperature: float) -> F64:
+    """What chances ``[N, C]`` were before their logarithms were divided by a temperature."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(chances)
+    powers: F64 = np.exp(temperature * (logs - logs.max(axis=1, keepdims=True)))
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def _of_hands(values: list[F64], at: I64, count: int) -> F64:

@@ -38,9 +38,21 @@ SCORE_EXAMPLES: Final = """examples:
   lupai belief score grounded,beliefs/bayes --data data/tactical,data/mixed --tricks
   lupai belief score my_predictor:MyPredictor --data data/tactical --json -
   lupai belief score grounded,beliefs/gru,beliefs/bayes --reference beliefs/gru --data data/tactical
+  lupai belief score beliefs/gru,exact:noise=0.1 --reference exact:noise=0.1 --moments 4 --data mini
+  lupai belief score grounded,role-head:runs/quick --observers rebel,emperor --data data/tactical
 
-A predictor is uniform, grounded, tactical, a folder of `lupai belief train`, or a class. One that
-looks ahead in a hand is refused. With several data sets a matrix of gains follows the tables.
+A predictor is uniform, grounded, tactical; exact or particles, the posterior of a known population;
+role-head:AGENT; a folder of `lupai belief train`; or a class. One that looks ahead in a hand is
+refused. With several data sets a matrix of gains follows the tables.
+
+options of exact and particles, with + between, such as particles:agent=tactical+noise=0.1+steps=4:
+  agent    who plays (tactical); several: each seat has drawn one
+  noise    of a random legal move instead of the agent's (0.05)
+  calls    players; neutral: what comes before the first lead is the neutral caller's
+  per      seat, hand: who has drawn one of several agents
+  suits    blind; order: copies are laid down lowest suit first, as lupai's agents do
+  limit    exact: deals to be tried for one view (100000)
+  worlds, steps, seed    particles: drawn worlds (1024), steps of each (0), seed of the draws (0)
 """
 EXPORT_EXAMPLES: Final = """examples:
   lupai belief export data/tactical --split train -o export
@@ -116,6 +128,10 @@ def _add_score(ways: Any) -> None:
         help="(%(default)s)",
     )  # fmt: skip
     score.add_argument("--limit", type=positive, metavar="HANDS", help="the first so many")
+    score.add_argument(
+        "--moments", type=positive, metavar="N",
+        help="ask about N decisions of each hand, drawn by its deal (all)",
+    )  # fmt: skip
     score.add_argument(
         "--observers", default="rebel,emperor,spectator", help="commas between (%(default)s)"
     )

@@ -78,7 +78,10 @@ def run_train(arguments: argparse.Namespace) -> int:
             predictor: Any = fit_naive_bayes(
                 data, name=name, limit=arguments.limit, progress=bar.update
             )
-        print(f"exponent {predictor.exponent:.4f}; what tells most, in nats for the guard:")
+        print(
+            f"exponent {predictor.exponent:.4f}, temperature {predictor.temperature:.3f}; what "
+            f"tells most, in nats for the guard:"
+        )
         for context, response, ratio, count in predictor.strongest():
             print(f"{ratio:+7.2f}  {context}: {response} ({count:,} times)")
     else:
@@ -140,6 +143,7 @@ def run_score(arguments: argparse.Namespace) -> int:
                     arguments.split,
                     seed=seed,
                     limit=arguments.limit,
+                    moments=arguments.moments,
                     reference=arguments.reference,
                     observers=observers,
                     progress=bar.update,
