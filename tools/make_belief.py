@@ -3,7 +3,8 @@
 Makes data of `tactical` (and of a mixed population, for the matrix) for each preset, trains naive
 Bayes, the GRU and the transformer on it, scores all predictors on the split `test`, leaves the
 scores in docs/belief/, and fills the tables of the page. With `--mini` it does so in mini-games of
-a `tactical` that errs now and then, where the exact posterior tells how much there is to be known.
+a `tactical` that errs now and then, where the exact posterior tells how much there is to be known,
+with `--skill` only what of it is recovered at least.
 What is finished in the work folder is not done again. `--page` measures nothing: it fills from the
 files that are there.
 """
@@ -31,7 +32,7 @@ SIMPLE = ("uniform", "grounded", "tactical")
 TRAINED = ("naive_bayes", "gru", "transformer")
 OBSERVERS = ("rebel", "emperor", "spectator")
 MATRIX_RULES = "qingdao"
-# Few enough cards for the exact posterior; nobody grabs or declares, so that there is a guard and he
+# Few enough cards for the exact posterior; nobody grabs or declares, so that there is a guard who
 # stays hidden for a while.
 MINI = {
     "qingdao": "qingdao;deck=R* 3s 3s 3s 3s 9h 9h 9h 9h Kc Kc Kc Kc 2d B;grab=false;declare=false",
@@ -59,7 +60,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--kinds", nargs="+", choices=TRAINED, default=list(TRAINED), help="to train (all)"
     )
-    parser.add_argument("--mini", action="store_true", help="mini-games, beside the exact posterior")
+    parser.add_argument(
+        "--mini", action="store_true", help="mini-games, beside the exact posterior"
+    )
+    parser.add_argument(
+        "--skill", action="store_true", help="what is recovered at least, with the whole deck"
+    )
     parser.add_argument(
         "--moments", type=int, default=4, help="of each mini-game that are scored (%(default)s)"
     )
@@ -89,7 +95,7 @@ def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
     """Everything for one preset; False where something failed."""
     work, hands = arguments.work / f"{rules}-{arguments.hands}", arguments.hands
     work.mkdir(parents=True, exist_ok=True)
-    populations = ["tactical"] + ["mixed"] * (rules == MATRIX_RULES)
+    populations = ["tactical"] + ["mixed"] * (rules == MATRIX_RULES and not arguments.skill)
     for name in populations:
         made = lupai(
             "make-data", "--rules", rules, *POPULATIONS[name], "--calling", "neutral",
@@ -108,6 +114,8 @@ def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
                 return False
     chosen = [*SIMPLE, *(work / f"{kind}-tactical" for kind in arguments.kinds)]
     runs = {"table": (chosen, [work / "tactical"])}
+    if arguments.skill:
+        runs = {"skill": (["grounded", *chosen[len(SIMPLE) :]], [work / "tactical"])}
     if len(populations) > 1:
         cheap = [kind for kind in arguments.kinds if kind != "transformer"]
         both = ["grounded", *(work / f"{k}-{p}" for k in cheap for p in populations)]
@@ -123,7 +131,7 @@ def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
         for result in results:
             for row in result["results"]:
                 row["predictor"] = Path(row["predictor"]).name
-                if what == "matrix":  # the rest is in the file of the table
+                if what != "table":  # the rest is in the file of the table
                     for name in ("tricks", "time_to_identify", "bins"):
                         del row[name]
         FOLDER.mkdir(exist_ok=True)
@@ -186,6 +194,7 @@ def fill(text: str) -> str:
         "table": score_tables(),
         "matrix": matrix_table(),
         "recovery": recovery_tables(),
+        "skill": skill_table(),
     }
     for name, made in blocks.items():
         begin, end = f"<!-- belief:{name} -->\n", f"<!-- /belief:{name} -->"
@@ -284,6 +293,29 @@ def recovery_tables() -> str:
             lines.append(f"{told} {' | '.join(cells)} |")
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
+
+
+def skill_table() -> str:
+    """How much of the log loss of grounded is gone, for each preset and observer."""
+    lines = [
+        "| rules | predictor | observer | log loss, nats | gain over grounded | recovered at "
+        "least | ECE before | ECE |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    sources = []
+    for command, (result,) in _results("skill"):
+        told = f"`{command}`; data {result['data_sha256'][:16]}"
+        sources.append(f"{result['rules']}: {told}")
+        for row in result["results"]:
+            if row["predictor"] == "grounded":
+                continue
+            names = ("log_loss", "gain", "skill", "ece_before", "ece")
+            cells = [_cell(row["scores"][name]) for name in names]
+            name = row["predictor"].removesuffix("-tactical")
+            lines.append(
+                f"| {result['rules']} | {name} | {row['observer']} | {' | '.join(cells)} |"
+            )
+    return "\n".join([*lines, "", "; ".join(sources) + "."]) + "\n"
 
 
 if __name__ == "__main__":

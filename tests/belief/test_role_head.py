@@ -97,6 +97,7 @@ def test_what_a_run_keeps_is_its_head(tmp_path):
         assert at.legal.contains(load_agent(folder).act_batch(at)).all()
 
 
+@pytest.mark.slow
 def test_an_onnx_file_holds_no_head(tmp_path):
     pytest.importorskip("onnxscript")
     from lupai.agents.onnx_agent import load_onnx

@@ -30,6 +30,7 @@ RANKED: Final = 200  # resamples of the AUROC, each of which goes through all an
 METRICS: Final = {
     "log_loss": "nats: mean of -log of the chance given to the truth",
     "gain": "nats gained over grounded",
+    "skill": "that as a share of the log loss of grounded",
     "brier": "mean of the squared errors of the six chances, summed",
     "reliability": "Brier's part by miscalibration; lower is better",
     "resolution": "Brier's part by telling cases apart; higher is better",
@@ -40,7 +41,7 @@ METRICS: Final = {
     "auroc": "chance that a guard is given more than a rebel",
     "recovered": "share of the reference's gain",
 }
-_RATIOS: Final = ("log_loss", "gain", "brier")
+_RATIOS: Final = ("log_loss", "gain", "brier", "skill")
 _BINNED: Final = ("reliability", "resolution", "uncertainty", "within", "ece")
 
 
@@ -109,9 +110,9 @@ def score(
 ) -> dict[str, Interval]:
     """All metrics with 95 % intervals over hands.
 
-    Ratios of sums (log loss, gain, Brier, recovered) have BCa intervals. Calibration and ranking
-    are no such ratios, and those of the parts that cannot be negative are larger in a resample than
-    in truth, so their intervals are the pivotal ones, cut at what is possible.
+    Ratios of sums (log loss, gain, skill, Brier, recovered) have BCa intervals. Calibration and
+    ranking are no such ratios, and those of the parts that cannot be negative are larger in a
+    resample than in truth, so their intervals are the pivotal ones, cut at what is possible.
 
     Args:
         answers: of one observer; at least one.
@@ -124,10 +125,12 @@ def score(
     count = len(hands)
     truth = np.arange(CLASSES) == answers.label[:, None]
     brier = ((answers.chances - truth) ** 2).sum(axis=1)
-    tops, bottoms = [answers.losses, answers.gains, brier], [np.ones(len(at))] * 3
+    gains, one = answers.gains, np.ones(len(at))
+    tops = [answers.losses, gains, brier, gains]
+    bottoms = [one, one, one, gains + answers.losses]
     names = list(_RATIOS)
     if reference is not None:
-        tops, bottoms = [*tops, answers.gains], [*bottoms, reference]
+        tops, bottoms = [*tops, gains], [*bottoms, reference]
         names.append("recovered")
     above, below = _of_hands(tops, at, count), _of_hands(bottoms, at, count)
     told = bootstrap(above, below, seed, resamples)

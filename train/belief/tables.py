@@ -9,7 +9,7 @@ from lupai.train.belief.scores import Interval
 
 __all__ = ["SHOWN", "matrix", "score_table", "trick_table"]
 
-SHOWN: Final = ("log_loss", "gain", "brier", "ece", "auroc")
+SHOWN: Final = ("log_loss", "gain", "skill", "brier", "ece", "auroc")
 
 
 def with_interval(told: Interval, digits: int = 3) -> str:
