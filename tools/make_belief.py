@@ -21,6 +21,7 @@ from typing import Any
 
 import make_docs
 
+from lupai.agents.belief.base import OBSERVERS
 from lupai.envs.baohuang.rules import PRESETS
 from lupai.train.belief.scores import Interval
 from lupai.train.belief.tables import with_interval
@@ -30,7 +31,6 @@ FOLDER = make_docs.ROOT / "docs" / "belief"
 PAGE = make_docs.ROOT / "docs" / "belief.md"
 SIMPLE = ("uniform", "grounded", "tactical")
 TRAINED = ("naive_bayes", "gru", "transformer")
-OBSERVERS = ("rebel", "emperor", "spectator")
 MATRIX_RULES = "qingdao"
 # Few enough cards for the exact posterior; nobody grabs or declares, so that there is a guard who
 # stays hidden for a while.

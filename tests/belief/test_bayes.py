@@ -173,11 +173,11 @@ def test_weights_are_those_of_the_least_loss():
 
 def test_what_is_saved_has_the_temperature(folder):
     card, arrays = some_bayes("shiwei").card({})
-    cool = NaiveBayes("shiwei", arrays["counts"], 0.3, temperature=2.0)
+    cool = NaiveBayes("shiwei", arrays["counts"], 0.3, temperatures=[2.0, 3.0, 4.0])
     views = decisions("shiwei").views("rebel")
     loaded = load_predictor(write_folder(folder, *cool.card({})))
     assert (loaded.predict(views) == cool.predict(views)).all()
-    assert loaded.temperature == 2
+    assert loaded.temperatures.tolist() == [2, 3, 4]
     squared = loaded.predict(views) ** 2
     warm = load_predictor(write_folder(folder, card, arrays)).predict(views)
     assert np.allclose(squared / squared.sum(axis=1, keepdims=True), warm)
@@ -235,9 +235,13 @@ def test_other_rules_are_refused(folder):
         ({"action_layout": "00"}, "of another version of lupai"),
         ({"inputs": "00"}, "made for inputs 00"),
         ({"weights_sha256": "00"}, "with SHA-256 .* the file is damaged"),
-        ({"settings": {}}, "no counts, exponent and temperature"),
-        ({"settings": {"exponent": "1"}}, "no counts, exponent and temperature"),
-        ({"settings": {"exponent": 1, "temperature": 0}}, "no counts, exponent and temperature"),
+        (
+            {"settings": {}},
+            "bayes: exponent is None; it should be a number, or one for each of reb",
+        ),
+        ({"settings": {"exponent": "1"}}, "exponent is '1'"),
+        ({"settings": {"exponent": [1, 1]}}, r"exponent is \[1, 1\]"),
+        ({"settings": {"exponent": 1, "temperature": [1, 0, 1]}}, r"temperature is \[1, 0, 1\]"),
     ],
 )
 def test_altered_cards_are_refused(folder, change, why):

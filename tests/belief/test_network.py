@@ -205,7 +205,7 @@ def test_the_same_seed_learns_the_same(kind, data):
     ]
     same, again, other = (net.net.state_dict() for net in nets)
     assert all(torch.equal(value, again[key]) for key, value in same.items())
-    assert nets[0].temperature == nets[1].temperature
+    assert (nets[0].temperatures == nets[1].temperatures).all()
     assert any(not torch.equal(value, other[key]) for key, value in same.items())
 
 
@@ -235,6 +235,7 @@ def test_saved_and_loaded_it_says_the_same(folder):
         ({"units": 10**9, "layers": 2, "temperature": 1}, "no settings of a network"),
         ({"units": 16, "layers": 0, "temperature": 1}, "no settings of a network"),
         ({"units": 16, "layers": 2, "temperature": 0}, "no settings of a network"),
+        ({"units": 16, "layers": 2, "temperature": [1, 2]}, "no settings of a network"),
         ({}, "no settings of a network"),
     ],
 )

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.belief.base import ALONE, CLASSES, BeliefError
-from lupai.agents.belief.course import course_of
+from lupai.agents.belief.base import ALONE, OBSERVERS, BeliefError, observers_of
+from lupai.agents.belief.course import course_of, hands_of
 from lupai.agents.belief.features import CONTEXTS, RESPONSES, features
-from lupai.agents.belief.naive_bayes import ROLES, NaiveBayes, reweigh
+from lupai.agents.belief.naive_bayes import ROLES, NaiveBayes, ratios, reweigh, summed
+from lupai.agents.belief.views import PublicLog
 from lupai.envs.baohuang.state import SEATS
 from lupai.envs.seats import NOBODY
 from lupai.train.belief.data import DataSet
-from lupai.train.belief.decisions import OBSERVERS, Decisions, decisions_of
+from lupai.train.belief.decisions import Decisions, decisions_of
 from lupai.train.belief.scores import FLOOR
 
 __all__ = ["WIDEST", "count_moves", "fit_naive_bayes", "one_rules"]
 
 HIGHEST: Final = 2.0  # weight of the evidence
 WIDEST: Final = math.log(4)  # logarithm of a temperature, up or down
+EVERY: Final = 4  # decision of a hand is asked about; those next to each other are much alike
+HANDS_OF_PART: Final = 100
 _TURNS: Final = 6  # between the two weights
 _STEPS: Final = 30  # of the golden section: to 1e-6
 F64 = npt.NDArray[np.float64]
@@ -62,6 +66,50 @@ def count_moves(decisions: Decisions) -> F64:
     return counts.reshape(len(ROLES), CONTEXTS, RESPONSES)
 
 
+@dataclass(frozen=True)
+class _Questions:
+    """What is needed to ask about some hands with whatever counts.
+
+    Attributes:
+        log, which, emperor: of the hands; see :func:`~lupai.agents.belief.naive_bayes.summed`.
+        hand, seen: ``[n]`` hand of each question, and how many of its moves were seen.
+        prior: ``[n, 6]`` grounded chances. label: ``[n]`` the true class.
+        observer: ``[n]`` place in OBSERVERS.
+    """
+
+    log: PublicLog
+    which: npt.NDArray[np.integer[Any]]
+    emperor: npt.NDArray[np.integer[Any]]
+    hand: npt.NDArray[np.integer[Any]]
+    seen: npt.NDArray[np.integer[Any]]
+    prior: F64
+    label: npt.NDArray[np.int64]
+    observer: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, decisions: Decisions) -> _Questions:
+        """About every EVERYth decision, of all observers."""
+        views = decisions.views("spectator")
+        emperor, dealt = hands_of(views)
+        which = features(views.log, course_of(views.log, dealt, views.engine.rules), emperor)
+        parts = []
+        for observer in OBSERVERS:
+            rows = decisions.rows(observer)
+            at = np.flatnonzero(decisions.number[rows] % EVERY == 0)
+            some = decisions.views(observer).take(at)
+            label = decisions.label[rows[at]]
+            parts.append((some.hand, some.counts, some.grounded, label, observers_of(some)))
+        joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        return cls(views.log, which, emperor, *joined)
+
+    def evidence(self, counts: F64) -> F64:
+        """``[n, 6]`` by these counts."""
+        found: F64 = summed(self.log, self.which, self.emperor, ratios(counts))[
+            self.hand, self.seen
+        ]
+        return found
+
+
 def fit_naive_bayes(
     data: Sequence[DataSet],
     *,
@@ -69,7 +117,8 @@ def fit_naive_bayes(
     limit: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> NaiveBayes:
-    """Count moves on the split ``train``, and fit exponent and temperature on ``dev``.
+    """Count moves on the split ``train``, and fit exponent and temperature on hands that were not
+    counted: on ``dev``, and on each part of ``train`` with the counts of the others.
 
     Args:
         data: of one set of rules.
@@ -81,34 +130,31 @@ def fit_naive_bayes(
         BeliefError: different rules, or no hands.
     """
     rules = one_rules(data)
-    counts = np.zeros((len(ROLES), CONTEXTS, RESPONSES))
-    for some in data:
-        for records in some.records("train", limit):
-            counts += count_moves(decisions_of(some.engine(), records))
-            if progress is not None:
-                progress(len(records))
+    parts: list[tuple[F64, _Questions]] = []
+    for split in ("train", "dev"):
+        for some in data:
+            for records in some.records(split, limit, HANDS_OF_PART):
+                decisions = decisions_of(some.engine(), records)
+                counted = count_moves(decisions) * (split == "train")
+                parts.append((counted, _Questions.of(decisions)))
+                if progress is not None:
+                    progress(len(records))
+    counts = sum((counted for counted, _ in parts), np.zeros((len(ROLES), CONTEXTS, RESPONSES)))
     if not counts.any():
         raise BeliefError("the data sets have no hands in split train: play more")
     predictor = NaiveBayes(rules, counts, name=name)
-    priors, evidence, labels = [np.zeros((0, CLASSES))], [np.zeros((0, CLASSES))], []
-    for some in data:
-        for records in some.records("dev", limit):
-            decisions = decisions_of(some.engine(), records)
-            for observer in OBSERVERS:
-                rows = decisions.rows(observer)
-                if len(rows):
-                    views = decisions.views(observer)
-                    priors.append(views.grounded)
-                    evidence.append(predictor.evidence(views))
-                    labels.append(decisions.label[rows])
-            if progress is not None:
-                progress(len(records))
-    if labels:
-        told = np.concatenate(labels)[:, None]
-        prior, says = np.concatenate(priors), np.concatenate(evidence)
-
-        weights = fit_weights(prior, says, told)
-        predictor.exponent, predictor.temperature = weights[1] / weights[0], 1 / weights[0]
+    # of one part alone nothing is left to be counted
+    fair = [(q, counts - own) for own, q in parts if len(q.label) and (counts > own).any()]
+    for who in range(len(OBSERVERS)):
+        asked = [(q, q.observer == who, others) for q, others in fair]
+        if any(rows.any() for _, rows, _ in asked):
+            of_prior, of_evidence = fit_weights(
+                np.concatenate([q.prior[rows] for q, rows, _ in asked]),
+                np.concatenate([q.evidence(others)[rows] for q, rows, others in asked]),
+                np.concatenate([q.label[rows] for q, rows, _ in asked])[:, None],
+            )
+            predictor.exponents[who] = of_evidence / of_prior
+            predictor.temperatures[who] = 1 / of_prior
     return predictor
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.belief.base import ALONE
+from lupai.agents.belief.base import ALONE, OBSERVERS
 from lupai.agents.belief.views import HandViews, PublicLog
 from lupai.envs.baohuang.state import PHASE_PLAY, SEATS, Solo, State
 from lupai.envs.game import Game
@@ -26,7 +26,6 @@ from lupai.train.belief.splits import deal_hash, one_of
 
 __all__ = ["OBSERVERS", "Decisions", "decisions_of"]
 
-OBSERVERS: Final = ("rebel", "emperor", "spectator")
 I64 = npt.NDArray[np.int64]
 
 

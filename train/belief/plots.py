@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.belief.base import ALONE, CLASSES, BeliefError
+from lupai.agents.belief.base import ALONE, CLASSES, OBSERVERS, BeliefError
 from lupai.train.files import write_whole
 
 __all__ = ["need_matplotlib", "posterior_plot", "reliability_plot", "survival_plot", "write_plots"]
-
-OBSERVERS: Final = ("rebel", "emperor", "spectator")
 
 
 def need_matplotlib() -> None:

@@ -160,6 +160,12 @@ def _counted(
     }
 
 
+def _temperature(predictor: Predictor, observer: str) -> float | None:
+    """That of a predictor that has one for each observer."""
+    known = getattr(predictor, "temperatures", None)
+    return None if known is None else float(known[OBSERVERS.index(observer)])
+
+
 def score_data(
     predictors: Sequence[tuple[str, Predictor]],
     data: DataSet,
@@ -210,7 +216,7 @@ def score_data(
             if answers is not None:
                 told = score_answers(
                     answers, seed, reference=base, resamples=resamples, whole=moments is None,
-                    temperature=getattr(predictor, "temperature", None),
+                    temperature=_temperature(predictor, observer),
                 )  # fmt: skip
                 results.append({"predictor": label, "observer": observer} | told)
     return {

@@ -31,7 +31,7 @@ TRAIN_EXAMPLES: Final = """examples:
   lupai belief train gru --data data/tactical,data/mixed --minutes 10 -o beliefs/gru
   lupai belief train transformer --data data/tactical --seed 3 -o beliefs/transformer
 
-Learns on the split train, and sets temperature or exponent on dev. gru and transformer need torch.
+Learns on the split train, and sets temperature and exponent on dev. gru and transformer need torch.
 """
 SCORE_EXAMPLES: Final = """examples:
   lupai belief score uniform,grounded,tactical --data data/tactical

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lupai.agents.belief.base import BeliefError
+from lupai.agents.belief.base import OBSERVERS, BeliefError
 from lupai.train.cli.common import UsageError, progress_bar, read_rules, writing
 from lupai.train.cli.records import read_seed
 
@@ -79,8 +79,14 @@ def run_train(arguments: argparse.Namespace) -> int:
                 data, name=name, limit=arguments.limit, progress=bar.update
             )
         print(
-            f"exponent {predictor.exponent:.4f}, temperature {predictor.temperature:.3f}; what "
-            f"tells most, in nats for the guard:"
+            "exponent and temperature: "
+            + ", ".join(
+                f"{exponent:.3f} {temperature:.3f} ({observer})"
+                for exponent, temperature, observer in zip(
+                    predictor.exponents, predictor.temperatures, OBSERVERS, strict=True
+                )
+            )
+            + "; what tells most, in nats for the guard:"
         )
         for context, response, ratio, count in predictor.strongest():
             print(f"{ratio:+7.2f}  {context}: {response} ({count:,} times)")
@@ -118,7 +124,6 @@ def run_score(arguments: argparse.Namespace) -> int:
     """Score, print, write."""
     from lupai.agents.belief import load_predictor
     from lupai.train.belief import tables
-    from lupai.train.belief.decisions import OBSERVERS
     from lupai.train.belief.scoring import score_data
 
     observers = arguments.observers.split(",")
