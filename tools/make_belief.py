@@ -41,6 +41,7 @@ MINI = {
 }
 MINI_NOISE = 0.05
 MINI_EXACT = f"exact:agent=tactical+noise={MINI_NOISE}"
+MINI_EPOCHS = 8
 MINI_KINDS = ("naive_bayes", "gru")
 POPULATIONS = {
     "tactical": ("--players", "tactical"),
@@ -153,7 +154,7 @@ def measure_mini(preset: str, arguments: argparse.Namespace, command: str) -> bo
     for kind in kinds:
         out = work / kind
         if not (out / "belief.json").is_file() and not lupai(
-            "train", kind, "--data", work / "tactical", "--minutes", arguments.minutes, "-o", out
+            "train", kind, "--data", work / "tactical", "--epochs", MINI_EPOCHS, "-o", out
         ):
             return False
     results = None

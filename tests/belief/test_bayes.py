@@ -166,9 +166,17 @@ def test_weights_are_those_of_the_least_loss():
     true = reweigh(prior, 1.4 / 0.5 * says, 1 / 0.5)
     assert np.allclose(true, reweigh(prior**0.5, 1.4 * says))
     label = (true.cumsum(axis=1) < rng.random((20_000, 1))).sum(axis=1)
-    of_prior, of_evidence = fit_weights(prior, says, label[:, None])
+    of_prior, of_evidence = fit_weights(prior, says, label[:, None], 20_000)
     assert of_prior == pytest.approx(0.5, abs=0.03)
     assert of_evidence == pytest.approx(1.4, abs=0.05)
+
+
+def test_few_hands_do_not_move_the_weight_of_the_prior_far():
+    rng = np.random.default_rng(0)
+    prior, says = rng.dirichlet(np.ones(6), 300), np.zeros((300, 6))
+    label = prior.argmax(axis=1)[:, None]  # as if it should be trusted without limit
+    few, many = (fit_weights(prior, says, label, hands)[0] for hands in (1, 10_000))
+    assert 1 < few < 2 < many
 
 
 def test_what_is_saved_has_the_temperature(folder):
@@ -237,7 +245,7 @@ def test_other_rules_are_refused(folder):
         ({"weights_sha256": "00"}, "with SHA-256 .* the file is damaged"),
         (
             {"settings": {}},
-            "bayes: exponent is None; it should be a number, or one for each of reb",
+            "bayes: exponent is None; it should be a number, or one for each",
         ),
         ({"settings": {"exponent": "1"}}, "exponent is '1'"),
         ({"settings": {"exponent": [1, 1]}}, r"exponent is \[1, 1\]"),

@@ -216,7 +216,8 @@ def test_bayes_is_fitted_and_scored(made):
     assert rows["rebel"]["decisions"] == data.splits["train"]["decisions"]
     assert rows["emperor"]["decisions"] < rows["rebel"]["decisions"]  # alone he knows it
     for row in rows.values():
-        assert row["scores"]["gain"]["value"] > 0  # on the hands it was counted on
+        # a few hands of players who tell nothing: it stays near grounded
+        assert abs(row["scores"]["gain"]["value"]) < 0.01
         assert row["scores"]["recovered"]["value"] == pytest.approx(1)
         assert sum(part["decisions"] for part in row["tricks"]) == row["decisions"]
         assert [(p["from"], p["to"]) for p in row["tricks"]] == list(TRICKS)[: len(row["tricks"])]

@@ -24,9 +24,11 @@ from lupai.train.belief.scores import FLOOR
 __all__ = ["WIDEST", "count_moves", "fit_naive_bayes", "one_rules"]
 
 HIGHEST: Final = 2.0  # weight of the evidence
+SPREAD: Final = 0.5  # by which logarithms of temperatures are expected to be away from 0
 WIDEST: Final = math.log(4)  # logarithm of a temperature, up or down
 EVERY: Final = 4  # decision of a hand is asked about; those next to each other are much alike
-HANDS_OF_PART: Final = 100
+HANDS_OF_PART: Final = 100  # of `train` that are left out at once, or fewer: there are PARTS
+PARTS: Final = 5
 _TURNS: Final = 6  # between the two weights
 _STEPS: Final = 30  # of the golden section: to 1e-6
 F64 = npt.NDArray[np.float64]
@@ -130,10 +132,12 @@ def fit_naive_bayes(
         BeliefError: different rules, or no hands.
     """
     rules = one_rules(data)
+    hands = sum(some.hands("train", limit) for some in data)
+    size = max(1, min(HANDS_OF_PART, -(-hands // PARTS)))
     parts: list[tuple[F64, _Questions]] = []
     for split in ("train", "dev"):
         for some in data:
-            for records in some.records(split, limit, HANDS_OF_PART):
+            for records in some.records(split, limit, size):
                 decisions = decisions_of(some.engine(), records)
                 counted = count_moves(decisions) * (split == "train")
                 parts.append((counted, _Questions.of(decisions)))
@@ -152,27 +156,33 @@ def fit_naive_bayes(
                 np.concatenate([q.prior[rows] for q, rows, _ in asked]),
                 np.concatenate([q.evidence(others)[rows] for q, rows, others in asked]),
                 np.concatenate([q.label[rows] for q, rows, _ in asked])[:, None],
+                sum(len(np.unique(q.hand[rows])) for q, rows, _ in asked),
             )
             predictor.exponents[who] = of_evidence / of_prior
             predictor.temperatures[who] = 1 / of_prior
     return predictor
 
 
-def fit_weights(prior: F64, says: F64, told: npt.NDArray[np.int64]) -> tuple[float, float]:
+def fit_weights(
+    prior: F64, says: F64, told: npt.NDArray[np.int64], hands: int
+) -> tuple[float, float]:
     """Weights of log prior and evidence with the least log loss, 1/4 … 4 and 0 … HIGHEST.
 
     The loss has one valley (it is a logistic regression), so that going down in one weight and in
-    the other by turns leads there.
+    the other by turns leads there. A prior's weight far from 1 costs as much as some hands say, so
+    that few hands move it little.
 
     Args:
         prior, says: ``[N, C]`` chances and evidence.
         told: ``[N, 1]`` the true class.
+        hands: from how many hands they are.
     """
 
     def loss(of_prior: float, of_evidence: float) -> float:
         chances = reweigh(prior, of_evidence / of_prior * says, 1 / of_prior)
         right = np.take_along_axis(chances, told, axis=1)
-        return float(-np.log(np.maximum(right, FLOOR)).mean())
+        far = math.log(of_prior) ** 2 / (2 * SPREAD**2)
+        return float(-np.log(np.maximum(right, FLOOR)).mean()) + far / hands
 
     of_prior, of_evidence = 1.0, 1.0
     for _ in range(_TURNS):
