@@ -56,6 +56,16 @@ class NeutralCaller:
         ids, offsets = views.legal.ids()
         return self.pick(ids, offsets, views.seats, hand_seeds, moves, views.engine.seats)
 
+    def chances(self, views: Views, actions: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
+        """Chance ``[N]`` of each action over all deals with what the seats see: those that it draws
+        among are as likely. Of the calling ``neutral``."""
+        ids, offsets = views.legal.ids()
+        good = _first(self._order[ids], offsets)
+        rows = np.repeat(np.arange(len(views)), np.diff(offsets))
+        hit = good & (ids == np.asarray(actions)[rows])
+        share: npt.NDArray[np.float64] = np.add.reduceat(hit, offsets[:-1], dtype=np.float64)
+        return share / np.add.reduceat(good, offsets[:-1], dtype=np.float64)
+
     def pick(
         self,
         ids: npt.NDArray[np.int32],
@@ -73,9 +83,17 @@ class NeutralCaller:
         if self._grab:
             grabs = seats == (mix(words + GAMMA) % np.uint64(players)).astype(np.int64)
             order[(ids == VERB_ID["grab"]) & grabs[rows]] = -1
-        good = np.flatnonzero(order == np.minimum.reduceat(order, offsets[:-1])[rows])
+        good = np.flatnonzero(_first(order, offsets))
         count = np.bincount(rows[good], minlength=len(hand_seeds))
         first = np.concatenate([[0], np.cumsum(count)[:-1]])
         draw = mix(words + moves.astype(np.uint64) + GAMMA)
         place = first + (draw % count.astype(np.uint64)).astype(np.int64)
         return np.asarray(ids[good[place]], dtype=np.int64)
+
+
+def _first(order: npt.NDArray[np.int8], offsets: I64) -> npt.NDArray[np.bool_]:
+    """``[T]`` entries that are the least of their ragged row."""
+    best: npt.NDArray[np.bool_] = order == np.repeat(
+        np.minimum.reduceat(order, offsets[:-1]), np.diff(offsets)
+    )
+    return best

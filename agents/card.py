@@ -126,6 +126,8 @@ class AgentCard:
         network: what the networks are made of.
         weights_sha256: hex digest of ``weights.pt``.
         advice: hash of the advice that the network takes, "" where it takes none.
+        role_head_sha256: hex digest of ``role_head.pt``, what the agent guesses of who is guard;
+            "" where it comes without.
         idle: ``"pass"``: where only pass, yield or claim are legal the agent passes unasked, as
             it did in training; ``"choose"``: it decides there too.
         temperature: where moves are drawn (``sample``) the network's outputs are divided by it
@@ -143,6 +145,7 @@ class AgentCard:
     idle: Idle = "choose"
     temperature: float = 1.0
     advice: str = ""
+    role_head_sha256: str = ""
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def name(self, default: str) -> str:
@@ -162,6 +165,7 @@ class AgentCard:
             "idle": self.idle,
             "temperature": self.temperature,
             "advice": self.advice,
+            **({"role_head_sha256": self.role_head_sha256} if self.role_head_sha256 else {}),
             "provenance": dict(self.provenance),
         }
 
@@ -202,15 +206,15 @@ class AgentCard:
             raise CheckpointError(
                 f"{where}: 'temperature' is {temperature!r}; it should be a number above 0"
             )
-        advice = data.get("advice", "")
-        if not isinstance(advice, str):
-            raise CheckpointError(f"{where}: 'advice' is {advice!r}; it should be a text")
+        for key in ("advice", "role_head_sha256"):
+            texts[key] = data.get(key, "")
+            if not isinstance(texts[key], str):
+                raise CheckpointError(f"{where}: {key!r} is {data[key]!r}; it should be a text")
         provenance = data.get("provenance")
         return cls(
             network=network,
             idle=data["idle"],
             temperature=float(temperature),
-            advice=advice,
             provenance=provenance if isinstance(provenance, dict) else {},
             **texts,
         )

@@ -2,8 +2,11 @@
 
 Makes data of `tactical` (and of a mixed population, for the matrix) for each preset, trains naive
 Bayes, the GRU and the transformer on it, scores all predictors on the split `test`, leaves the
-scores in docs/belief/, and fills the tables of the page. What is finished in the work folder is not
-done again. `--page` measures nothing: it fills from the files that are there.
+scores in docs/belief/, and fills the tables of the page. With `--mini` it does so in mini-games of
+a `tactical` that errs now and then, where the exact posterior tells how much there is to be known,
+with `--skill` only what of it is recovered at least.
+What is finished in the work folder is not done again. `--page` measures nothing: it fills from the
+files that are there.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any
 
 import make_docs
 
+from lupai.agents.belief.base import OBSERVERS
 from lupai.envs.baohuang.rules import PRESETS
 from lupai.train.belief.scores import Interval
 from lupai.train.belief.tables import with_interval
@@ -27,8 +31,18 @@ FOLDER = make_docs.ROOT / "docs" / "belief"
 PAGE = make_docs.ROOT / "docs" / "belief.md"
 SIMPLE = ("uniform", "grounded", "tactical")
 TRAINED = ("naive_bayes", "gru", "transformer")
-OBSERVERS = ("rebel", "emperor", "spectator")
 MATRIX_RULES = "qingdao"
+# Few enough cards for the exact posterior; nobody grabs or declares, so that there is a guard who
+# stays hidden for a while.
+MINI = {
+    "qingdao": "qingdao;deck=R* 3s 3s 3s 3s 9h 9h 9h 9h Kc Kc Kc Kc 2d B;grab=false;declare=false",
+    "weihai": "weihai;deck=R* R B* B B 3s 3s 3s 3s 8h 8h 8h 8h;open_solo=false;declare=false"
+    ";oppose=false",
+}
+MINI_NOISE = 0.05
+MINI_EXACT = f"exact:agent=tactical+noise={MINI_NOISE}"
+MINI_EPOCHS = 8
+MINI_KINDS = ("naive_bayes", "gru")
 POPULATIONS = {
     "tactical": ("--players", "tactical"),
     "mixed": ("--players", "tactical,greedy", "--mix", "seat", "--noise", "0.05"),
@@ -43,18 +57,28 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--hands", type=int, default=2000, help="of each population (%(default)s)")
     parser.add_argument("--minutes", type=float, default=5, help="of each network (%(default)s)")
-    parser.add_argument("--rules", nargs="+", default=list(PRESETS), help="presets (all)")
+    parser.add_argument("--rules", nargs="+", help="presets (all that there are)")
     parser.add_argument(
         "--kinds", nargs="+", choices=TRAINED, default=list(TRAINED), help="to train (all)"
+    )
+    parser.add_argument(
+        "--mini", action="store_true", help="mini-games, beside the exact posterior"
+    )
+    parser.add_argument(
+        "--skill", action="store_true", help="what is recovered at least, with the whole deck"
+    )
+    parser.add_argument(
+        "--moments", type=int, default=4, help="of each mini-game that are scored (%(default)s)"
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes that play (%(default)s)")
     parser.add_argument("--work", type=Path, default=make_docs.ROOT / "runs" / "belief")
     parser.add_argument("--page", action="store_true", help="from the files, without measuring")
     arguments = parser.parse_args(given)
     if not arguments.page:
-        for rules in arguments.rules:
-            command = shlex.join(["python", "tools/make_belief.py", *given])
-            if not measure(rules, arguments, command):
+        command = shlex.join(["python", "tools/make_belief.py", *given])
+        ways = (MINI, measure_mini) if arguments.mini else (PRESETS, measure)
+        for rules in arguments.rules or ways[0]:
+            if not ways[1](rules, arguments, command):
                 return 1
     PAGE.write_text(fill(PAGE.read_text("utf-8")), "utf-8")
     print(f"wrote {PAGE.relative_to(make_docs.ROOT)}")
@@ -72,7 +96,7 @@ def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
     """Everything for one preset; False where something failed."""
     work, hands = arguments.work / f"{rules}-{arguments.hands}", arguments.hands
     work.mkdir(parents=True, exist_ok=True)
-    populations = ["tactical"] + ["mixed"] * (rules == MATRIX_RULES)
+    populations = ["tactical"] + ["mixed"] * (rules == MATRIX_RULES and not arguments.skill)
     for name in populations:
         made = lupai(
             "make-data", "--rules", rules, *POPULATIONS[name], "--calling", "neutral",
@@ -91,6 +115,8 @@ def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
                 return False
     chosen = [*SIMPLE, *(work / f"{kind}-tactical" for kind in arguments.kinds)]
     runs = {"table": (chosen, [work / "tactical"])}
+    if arguments.skill:
+        runs = {"skill": (["grounded", *chosen[len(SIMPLE) :]], [work / "tactical"])}
     if len(populations) > 1:
         cheap = [kind for kind in arguments.kinds if kind != "transformer"]
         both = ["grounded", *(work / f"{k}-{p}" for k in cheap for p in populations)]
@@ -106,12 +132,52 @@ def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
         for result in results:
             for row in result["results"]:
                 row["predictor"] = Path(row["predictor"]).name
-                if what == "matrix":  # the rest is in the file of the table
+                if what != "table":  # the rest is in the file of the table
                     for name in ("tricks", "time_to_identify", "bins"):
                         del row[name]
         FOLDER.mkdir(exist_ok=True)
         told = {"command": command, "results": results}
         write_whole(FOLDER / f"{what}-{rules}.json", small(told))
+    return True
+
+
+def measure_mini(preset: str, arguments: argparse.Namespace, command: str) -> bool:
+    """Learned predictors beside the exact posterior, for a mini-game; False where it failed."""
+    work, hands = arguments.work / f"mini-{preset}-{arguments.hands}", arguments.hands
+    work.mkdir(parents=True, exist_ok=True)
+    if not lupai(
+        "make-data", "--rules", MINI[preset], "--players", "tactical", "--noise", MINI_NOISE,
+        "--hands", hands, "--seed", 20, "--jobs", arguments.jobs, "-o", work / "tactical",
+    ):  # fmt: skip
+        return False
+    kinds = [kind for kind in MINI_KINDS if kind in arguments.kinds]
+    for kind in kinds:
+        out = work / kind
+        if not (out / "belief.json").is_file() and not lupai(
+            "train", kind, "--data", work / "tactical", "--epochs", MINI_EPOCHS, "-o", out
+        ):
+            return False
+    results = None
+    for observer in OBSERVERS:  # one by one, so that what was done is not lost
+        file = work / f"recovery-{observer}.json"
+        if not file.is_file() and not lupai(
+            "score", ",".join(["grounded", *(str(work / kind) for kind in kinds), MINI_EXACT]),
+            "--data", work / "tactical", "--reference", MINI_EXACT, "--observers", observer,
+            "--moments", arguments.moments, "--json", file,
+        ):  # fmt: skip
+            return False
+        (part,) = json.loads(file.read_text("utf-8"))
+        if results is None:
+            results = part
+        else:
+            results["results"] += part["results"]
+    assert results is not None
+    for row in results["results"]:
+        row["predictor"] = Path(row["predictor"]).name
+        for name in ("tricks", "time_to_identify", "bins"):
+            del row[name]
+    told = {"command": command, "results": [results]}
+    write_whole(FOLDER / f"recovery-{preset}.json", small(told))
     return True
 
 
@@ -125,7 +191,13 @@ def small(told: Any) -> str:
 
 def fill(text: str) -> str:
     """The page with its tables between the marks."""
-    for name, made in (("table", score_tables()), ("matrix", matrix_table())):
+    blocks = {
+        "table": score_tables(),
+        "matrix": matrix_table(),
+        "recovery": recovery_tables(),
+        "skill": skill_table(),
+    }
+    for name, made in blocks.items():
         begin, end = f"<!-- belief:{name} -->\n", f"<!-- /belief:{name} -->"
         before, _, rest = text.partition(begin)
         _, found, after = rest.partition(end)
@@ -199,6 +271,52 @@ def matrix_table() -> str:
                 lines.append(f"| {key[0]} | {key[1]} | {' | '.join(cells)} |")
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
+
+
+def recovery_tables() -> str:
+    """How much of what the exact posterior knows was learned, a table for each mini-game."""
+    blocks = []
+    for command, (result,) in _results("recovery"):
+        lines = [
+            f"`{result['rules']}`, {result['population']}, split {result['split']}, "
+            f"{result['moments']} decisions of each hand (`{command}`; data "
+            f"{result['data_sha256'][:16]}).",
+            "",
+            "| predictor | observer | hands | log loss, nats | gain over grounded | recovered | "
+            "ECE before | ECE |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
+        for row in result["results"]:
+            names = ("log_loss", "gain", "recovered", "ece_before", "ece")
+            scores = row["scores"]
+            cells = [_cell(scores[name]) if name in scores else "–" for name in names]
+            told = f"| {row['predictor']} | {row['observer']} | {row['hands']:,} |"
+            lines.append(f"{told} {' | '.join(cells)} |")
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def skill_table() -> str:
+    """How much of the log loss of grounded is gone, for each preset and observer."""
+    lines = [
+        "| rules | predictor | observer | log loss, nats | gain over grounded | recovered at "
+        "least | ECE before | ECE |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    sources = []
+    for command, (result,) in _results("skill"):
+        told = f"`{command}`; data {result['data_sha256'][:16]}"
+        sources.append(f"{result['rules']}: {told}")
+        for row in result["results"]:
+            if row["predictor"] == "grounded":
+                continue
+            names = ("log_loss", "gain", "skill", "ece_before", "ece")
+            cells = [_cell(row["scores"][name]) for name in names]
+            name = row["predictor"].removesuffix("-tactical")
+            lines.append(
+                f"| {result['rules']} | {name} | {row['observer']} | {' | '.join(cells)} |"
+            )
+    return "\n".join([*lines, "", "; ".join(sources) + "."]) + "\n"
 
 
 if __name__ == "__main__":

@@ -19,7 +19,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from lupai.agents.checkpoint import CARD_FILE, WEIGHTS_FILE, find_agent, load_agent, read_card
+from lupai.agents.checkpoint import (
+    CARD_FILE,
+    ROLE_HEAD_FILE,
+    WEIGHTS_FILE,
+    find_agent,
+    load_agent,
+    read_card,
+)
 from lupai.agents.registry import ONNX_FILE
 from lupai.envs.errors import LupaiError
 from lupai.train.arena.results import read_result
@@ -92,7 +99,8 @@ def ship(agent: str, name: str, results: list[str], limits: list[str], home: Pat
     )
     with writing_folder(target) as new:
         new.mkdir()
-        shutil.copyfile(source / WEIGHTS_FILE, new / WEIGHTS_FILE)
+        for file in (WEIGHTS_FILE, *([ROLE_HEAD_FILE] if card.role_head_sha256 else [])):
+            shutil.copyfile(source / file, new / file)
         text = json.dumps(card.to_json(), indent=2, ensure_ascii=False) + "\n"
         write_whole(new / CARD_FILE, text)
         if recipe is not None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 
 from lupai.agents.advice import BEHIND
-from lupai.agents.checkpoint import find_agent, load_agent, save_agent
+from lupai.agents.checkpoint import find_agent, load_agent, load_role_head, save_agent
 from lupai.agents.network import MoveScorer
 from lupai.envs.errors import LupaiError
 from lupai.envs.game import make_game
@@ -63,6 +63,7 @@ def trusting(agent: str, out: Path, trust: float) -> None:
         make_game(card.game, card.rules),
         idle=card.idle,
         temperature=card.temperature,
+        role_head=load_role_head(agent),
         provenance={**card.provenance, "trust": card.provenance.get("trust", 0) + trust},
     )
 

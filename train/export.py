@@ -16,14 +16,22 @@ import lupai
 from lupai.agents.card import AgentCard, Idle, NetworkConfig, advice_of
 from lupai.agents.checkpoint import CheckpointAgent, save_agent
 from lupai.agents.network import move_table
-from lupai.agents.policies import Policy, build_policy
+from lupai.agents.policies import Policy, build_policy, policy_names
+from lupai.agents.role_head import RoleHead
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.arena.provenance import commit, machine
 from lupai.train.config import TrainConfig
 from lupai.train.files import writing_folder
 from lupai.train.run_folder import Progress
 
-__all__ = ["AgentPart", "agent_of", "network_config", "policy_with", "write_agent"]
+__all__ = [
+    "AgentPart",
+    "agent_of",
+    "network_config",
+    "policy_with",
+    "role_head_with",
+    "write_agent",
+]
 
 
 def network_config(config: TrainConfig) -> NetworkConfig:
@@ -52,6 +60,17 @@ def policy_with(weights: Mapping[str, Tensor], config: TrainConfig, engine: Engi
     return policy
 
 
+def role_head_with(weights: Mapping[str, Tensor], config: TrainConfig) -> RoleHead | None:
+    """A run's role head on the CPU with copies of these weights; None where there are none."""
+    if not weights:
+        return None
+    sizes = network_config(config)
+    with torch.random.fork_rng(devices=[]):
+        head = RoleHead(sizes.hidden[-1], len(policy_names(sizes)))
+    head.load_state_dict(weights)
+    return head
+
+
 def agent_of(policy: Policy, config: TrainConfig, engine: Engine) -> CheckpointAgent:
     """An agent that plays the moves with the highest output."""
     card = AgentCard(
@@ -69,9 +88,15 @@ def agent_of(policy: Policy, config: TrainConfig, engine: Engine) -> CheckpointA
 
 
 def write_agent(
-    policy: Policy, config: TrainConfig, engine: Engine, folder: Path, progress: Progress
+    policy: Policy,
+    config: TrainConfig,
+    engine: Engine,
+    folder: Path,
+    progress: Progress,
+    role_head: RoleHead | None = None,
 ) -> None:
-    """Write a network as an agent folder; an old one of that name is replaced."""
+    """Write a network as an agent folder, with its role head if it has one; an old one of that name
+    is replaced."""
     with writing_folder(folder) as new:
         save_agent(
             new,
@@ -80,6 +105,7 @@ def write_agent(
             engine,
             idle=_idle(config),
             temperature=config.temperature,
+            role_head=role_head,
             provenance={
                 "name": config.name,
                 "algorithm": config.algorithm,

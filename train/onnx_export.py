@@ -8,6 +8,7 @@ import json
 import logging
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -85,7 +86,8 @@ def onnx_bytes(agent: CheckpointAgent) -> bytes:
     _strip(model)
     model.producer_name, model.producer_version = "lupai", lupai.__version__
     card = model.metadata_props.add()
-    card.key, card.value = CARD_KEY, json.dumps(agent.card.to_json(), ensure_ascii=False)
+    about = replace(agent.card, role_head_sha256="")  # the file holds none
+    card.key, card.value = CARD_KEY, json.dumps(about.to_json(), ensure_ascii=False)
     return seal(model.SerializeToString(deterministic=True))
 
 

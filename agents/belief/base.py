@@ -14,12 +14,23 @@ import numpy.typing as npt
 
 from lupai.envs.baohuang.state import SEATS
 from lupai.envs.errors import LupaiError
+from lupai.envs.seats import NOBODY
 from lupai.envs.view import Views
 
-__all__ = ["ALONE", "CLASSES", "BeliefError", "Predictor", "ask_predictor", "candidates"]
+__all__ = [
+    "ALONE",
+    "CLASSES",
+    "OBSERVERS",
+    "BeliefError",
+    "Predictor",
+    "ask_predictor",
+    "candidates",
+    "observers_of",
+]
 
 ALONE: Final = SEATS
 CLASSES: Final = SEATS + 1
+OBSERVERS: Final = ("rebel", "emperor", "spectator")
 F64 = npt.NDArray[np.float64]
 _NEAR: Final = 1e-6
 _SEATS: Final = np.arange(SEATS)
@@ -58,6 +69,14 @@ def candidates(views: Views) -> npt.NDArray[np.bool_]:
     out[:, :SEATS] = (emperor != _SEATS) & (viewer != _SEATS)
     out[:, ALONE] = viewer[:, 0] != emperor[:, 0]
     return out
+
+
+def observers_of(views: Views) -> npt.NDArray[np.intp]:
+    """``[N]`` who sees each view: its place in OBSERVERS."""
+    state: Any = views.state
+    seats = np.asarray(views.seats, np.intp)
+    emperor: npt.NDArray[np.intp] = (seats == state.emperor).astype(np.intp)
+    return np.where(seats == NOBODY, OBSERVERS.index("spectator"), emperor)
 
 
 def ask_predictor(predictor: Predictor, views: Views) -> F64:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.base import I32, Agent
+from lupai.agents.caller import NeutralCaller
 from lupai.agents.random_agent import RandomAgent
 from lupai.agents.streams import decision_numbers, lane_draws, own_generator
 from lupai.envs.errors import LupaiError
@@ -120,6 +121,34 @@ class NoisyAgent:
         best = np.asarray(self._agent.act_batch(views)) == actions
         chance: F64 = (1 - self.epsilon) * best + self.epsilon / views.legal.counts()
         return chance
+
+
+class AfterNeutralCalls:
+    """A behaviour from the first lead on; what comes before is played by the neutral caller.
+
+    Args:
+        behaviour: who plays then.
+    """
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        self._behaviour, self._caller = behaviour, NeutralCaller()
+        self.name = behaviour.name
+
+    def chances(self, views: Views, actions: Ints) -> F64:
+        """See :class:`Behaviour`."""
+        early = views.state.phase < views.engine.phases.index("play")
+        out = np.zeros(len(views))
+        legal: Any = views.legal
+        for rows, ask in (
+            (np.flatnonzero(early), self._caller.chances),
+            (np.flatnonzero(~early), self._behaviour.chances),
+        ):
+            if rows.size:
+                some = Views(
+                    views.engine, views.state, views.seats[rows], rows, legal=legal.take(rows)
+                )
+                out[rows] = ask(some, actions[rows])
+        return out
 
 
 def behaviour_of(agent: Agent, epsilon: float = 0.05) -> Behaviour:

@@ -26,7 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.belief.behaviour import Population
-from lupai.agents.belief.likelihood import CardLog, deals_of, log_deals, log_likelihood
+from lupai.agents.belief.likelihood import TABLES, CardLog, deals_of, log_deals, log_likelihood
+from lupai.agents.belief.views import HandViews
 from lupai.envs.baohuang import evidence, hidden
 from lupai.envs.baohuang.state import SEATS, State
 from lupai.envs.cards import KIND_B, NUM_KINDS
@@ -68,25 +69,32 @@ class ExactPosterior:
                 played so.
         """
         chances, open_ = settled(views)
-        if not open_.size:
-            return chances
-        some = pick(views, open_)
-        log = CardLog.of(some, open_)
-        worlds, of = every_world(some, self.limit, open_)
+        if open_.size:
+            ways = _ways_of(pick(views, open_), self.limit, open_)
+            for rows in np.split(open_, _portions(ways)):
+                chances[rows] = self._posterior(pick(views, rows), rows)
+        return chances
+
+    def _posterior(self, views: Views, numbers: I64) -> F64:
+        """``[N, 6]`` of views of hidden roles; errors name them by ``numbers [N]``."""
+        log = CardLog.of(views, numbers)
+        worlds, of = every_world(views)
         marks = views.engine.rules.needs_marked_b
         weight = log_deals(deals_of(worlds, marks))
-        weight += log_likelihood(self.population, some, log, worlds, of)
-        best = np.full(len(some), -np.inf)
+        weight += log_likelihood(self.population, views, log, worlds, of)
+        best = np.full(len(views), -np.inf)
         np.maximum.at(best, of, weight)
         never = np.flatnonzero(np.isneginf(best))
         if never.size:
             raise LupaiError(
-                f"view {open_[never[0]]}: from no deal would the population {self.population.name} "
-                "have played so; give it noise (epsilon), or the population that played"
+                f"view {numbers[never[0]]}: from no deal would the population "
+                f"{self.population.name} have played so; give it noise (epsilon), or the "
+                "population that played"
             )
-        np.add.at(chances, (open_[of], worlds.guard), np.exp(weight - best[of]))
-        chances[open_] /= chances[open_].sum(axis=1, keepdims=True)
-        return chances
+        chances = np.zeros((len(views), SEATS + 1))
+        np.add.at(chances, (of, worlds.guard), np.exp(weight - best[of]))
+        shares: F64 = chances / chances.sum(axis=1, keepdims=True)
+        return shares
 
 
 def settled(views: Views) -> tuple[F64, I64]:
@@ -110,27 +118,20 @@ def settled(views: Views) -> tuple[F64, I64]:
 
 
 def pick(views: Views, rows: I64) -> Views:
-    """Some of the views."""
+    """Some of the views, of the same hands."""
+    if isinstance(views, HandViews):
+        return views.take(rows)
     histories = None if views.histories is None else [views.histories[row] for row in rows]
     return Views(views.engine, views.state, views.seats[rows], rows, histories)
 
 
-def every_world(views: Views, limit: int, numbers: I64) -> tuple[State, I64]:
-    """All worlds ``[B]`` that agree with N views of hidden roles, and the view ``[B]`` of each.
-
-    Args:
-        limit: ways to lay the cards of one view that may be tried.
-        numbers: ``[N]`` by which errors name the views.
-
-    Raises:
-        LupaiError: more than ``limit``; says how many.
-    """
+def every_world(views: Views) -> tuple[State, I64]:
+    """All worlds ``[B]`` that agree with N views of hidden roles, and the view ``[B]`` of each."""
     engine: Any = views.engine
     rules = engine.rules
     proofs = evidence.gather(views.state, views.seats, rules)
     all_hands, all_marked, all_of = [], [], []
     for i in range(len(views)):
-        _refuse_many(proofs.pool[i], proofs.room[i], limit, int(numbers[i]))
         hands = lay(proofs.pool[i], proofs.room[i]) + proofs.known[i]
         marked = np.full(len(hands), NOBODY)
         if rules.needs_marked_b:
@@ -149,17 +150,35 @@ def every_world(views: Views, limit: int, numbers: I64) -> tuple[State, I64]:
     return worlds, of[good]
 
 
-def _refuse_many(pool: I8, room: I64, limit: int, number: int) -> None:
-    # distinct cards, divided by all orders of those alike: no more than there are ways, and no work
-    least = factorial(int(room.sum())) // prod(map(factorial, [*room.tolist(), *pool.tolist()]))
-    ways = least if least > limit else count_ways(pool, room)
-    if ways > limit:
-        shown = f"{ways:,}" if ways < 1_000_000_000 else f"1e{len(str(ways)) - 1}"
-        raise LupaiError(
-            f"view {number}: {shown} ways or more to lay the unseen cards, {limit:,} are allowed; "
-            "exact posteriors are for mini-games: give a smaller deck, a higher limit, or ask "
-            "ParticlePosterior"
-        )
+def _ways_of(views: Views, limit: int, numbers: I64) -> I64:
+    """``[N]`` ways to lay the unseen cards; refuses more than ``limit``."""
+    proofs = evidence.gather(views.state, views.seats, views.engine.rules)
+    counted = []
+    for pool, room, number in zip(proofs.pool, proofs.room, numbers.tolist(), strict=True):
+        # distinct cards, divided by all orders of those alike: no more than there are ways, and no
+        # work
+        least = factorial(int(room.sum())) // prod(map(factorial, [*room.tolist(), *pool.tolist()]))
+        ways = least if least > limit else count_ways(pool, room)
+        if ways > limit:
+            shown = f"{ways:,}" if ways < 1_000_000_000 else f"1e{len(str(ways)) - 1}"
+            raise LupaiError(
+                f"view {number}: {shown} ways or more to lay the unseen cards, {limit:,} are "
+                "allowed; exact posteriors are for mini-games: give a smaller deck, a higher "
+                "limit, or take particles (ParticlePosterior)"
+            )
+        counted.append(ways)
+    return np.array(counted, np.int64)
+
+
+def _portions(ways: I64) -> list[int]:
+    """Where to cut views, so that a part has about TABLES worlds at most, or is one view."""
+    cuts, there = [], 0
+    for place, some in enumerate(ways.tolist()):
+        if place and there + some > TABLES:
+            cuts.append(place)
+            there = 0
+        there += some
+    return cuts
 
 
 def count_ways(pool: I8, room: I64) -> int:

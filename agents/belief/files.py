@@ -22,11 +22,11 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.belief.base import BeliefError
+from lupai.agents.belief.base import OBSERVERS, BeliefError
 from lupai.agents.verified import read_verified
 from lupai.envs.baohuang.actions import ACTIONS
 
-__all__ = ["BeliefCard", "layout_hash", "read_folder", "write_folder"]
+__all__ = ["BeliefCard", "by_observer", "layout_hash", "read_folder", "write_folder"]
 
 FORMAT: Final = "lupai-belief/1"
 CARD_FILE: Final = "belief.json"
@@ -59,6 +59,25 @@ class BeliefCard:
 def layout_hash(layout: Any) -> str:
     """16 hex digits over a description of inputs (JSON values)."""
     return hashlib.sha256(json.dumps(layout, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def by_observer(value: Any, name: str, *, positive: bool = False) -> npt.NDArray[np.float64]:
+    """``[3]`` numbers of a setting: one for each of OBSERVERS, or one for all.
+
+    Raises:
+        BeliefError: it is neither, or one is infinite, negative or, if ``positive``, 0.
+    """
+    try:
+        given = np.asarray(value)
+        numbers = np.broadcast_to(given, len(OBSERVERS)).astype(np.float64)
+        good = given.dtype.kind in "iuf" and bool(np.isfinite(numbers).all())
+    except (TypeError, ValueError):
+        good = False
+    if not good or (numbers < 0).any() or (positive and not numbers.all()):
+        raise BeliefError(
+            f"{name} is {value!r}; it should be a number, or one for each of {', '.join(OBSERVERS)}"
+        )
+    return numbers
 
 
 def write_folder(folder: str | os.PathLike[str], card: BeliefCard, arrays: Arrays) -> Path:

@@ -63,6 +63,8 @@ class CardLog:
         seats, actions: ``[N, T] int64`` who, and which action; a secret call is a call.
         cards: ``[N, T, 54] int8`` the very cards that were laid down.
         numbers: ``[N] int64`` by which errors name the views.
+        hands: ``[N] int64``: equal for views of one hand, which share what was played before the
+            earlier of them.
     """
 
     length: I64
@@ -70,6 +72,7 @@ class CardLog:
     actions: I64
     cards: I8
     numbers: I64
+    hands: I64
 
     @classmethod
     def of(cls, views: Views, numbers: I64 | None = None) -> CardLog:
@@ -114,7 +117,8 @@ class CardLog:
                         f"view {numbers[i]}: move {j + 1} of its history, {move!r}: {error}"
                     ) from None
                 actions[i, j], cards[i, j] = read
-        return cls(length, seats, actions, cards, numbers)
+        hands = getattr(views, "hand", np.arange(len(views)))
+        return cls(length, seats, actions, cards, numbers, np.asarray(hands, np.int64))
 
 
 def deals_of(worlds: State, marks: bool) -> I8:
@@ -260,7 +264,10 @@ def _replay(
             )
         at = np.flatnonzero(decides[t, actor] & (legal.counts() > 1))
         if at.size:
-            told = _log_chances(population, engine, state, t[at], legal.take(at), actions[at], of)
+            hands = log.hands[of[t[at]]]
+            told = _log_chances(
+                population, engine, state, t[at], legal.take(at), actions[at], hands
+            )
             members[:, t[at], actor[at]] += told
         at = np.flatnonzero(lays[t, actor] & (actions >= SET))
         if at.size:
@@ -277,10 +284,11 @@ def _replay(
 
 
 def _log_chances(
-    population: Population, engine: Any, state: State, t: I64, legal: Any, actions: I64, of: I64
+    population: Population, engine: Any, state: State, t: I64, legal: Any, actions: I64, hands: I64
 ) -> F64:
-    """``[members, N]``; who sees the same, in whichever worlds, is asked once."""
-    first, inverse = _views_alike(state, t, of[t])
+    """``[members, N]``; who sees the same, in whichever worlds of whichever views of a hand, is
+    asked once."""
+    first, inverse = _views_alike(state, t, hands)
     t, legal, actions = t[first], legal.take(first), actions[first]
     views = Views(engine, state, state.actor[t].astype(np.intp), t, legal=legal)
     with np.errstate(divide="ignore"):
@@ -288,9 +296,9 @@ def _log_chances(
     return np.stack(told)[:, inverse]
 
 
-def _views_alike(state: State, t: I64, of: I64) -> tuple[I64, I64]:
+def _views_alike(state: State, t: I64, hands: I64) -> tuple[I64, I64]:
     """Tables ``t`` without those in which the actor sees the same, as ``np.unique`` gives them: of
-    one log, what he sees follows from his hand and from what he alone knows of the roles."""
+    one hand, what he sees follows from his cards and from what he alone knows of the roles."""
     actor = state.actor[t]
     key = np.zeros((len(t), NUM_KINDS + 5), np.int8)
     key[:, :NUM_KINDS] = state.hands[t, actor]
@@ -300,7 +308,7 @@ def _views_alike(state: State, t: I64, of: I64) -> tuple[I64, I64]:
         + 4 * (state.marked_b[t] == actor)
         + 8 * ((state.emperor[t] == actor) & (state.solo[t] == Solo.SECRET))
     )
-    key[:, NUM_KINDS + 1 :] = of.astype(np.int32)[:, None].view(np.int8)
+    key[:, NUM_KINDS + 1 :] = hands.astype(np.int32)[:, None].view(np.int8)
     whole = np.ascontiguousarray(key).view(f"V{key.shape[1]}")[:, 0]
     _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
     return first, inverse

@@ -3,7 +3,10 @@
 The posterior of a class is the grounded chance times, for each move of the seat, how much likelier
 a guard makes it than a rebel; for "nobody", how much likelier a lonely emperor makes his moves than
 one with a guard. Moves of one player are not independent, so that the sum of their evidence says
-too much; one exponent, fitted on other hands than the counts, takes it back.
+too much; an exponent, fitted on other hands than the counts, takes it back. Grounded chances have
+heard part of the evidence too (who lays down many cards and not the guard's is less likely the
+guard); a temperature, fitted together with the exponent, takes that back. Each kind of observer has
+his own two.
 """
 
 from __future__ import annotations
@@ -14,22 +17,29 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.belief.base import ALONE, CLASSES, BeliefError
+from lupai.agents.belief.base import ALONE, CLASSES, BeliefError, observers_of
 from lupai.agents.belief.course import course_of, hands_of
 from lupai.agents.belief.features import CONTEXTS, LAYOUT, RESPONSES, features
-from lupai.agents.belief.files import BeliefCard, check_inputs, layout_hash, read_folder
+from lupai.agents.belief.files import (
+    BeliefCard,
+    by_observer,
+    check_inputs,
+    layout_hash,
+    read_folder,
+)
 from lupai.agents.belief.simple import grounded_of
-from lupai.agents.belief.views import HandViews, hand_views
+from lupai.agents.belief.views import HandViews, PublicLog, hand_views
 from lupai.envs.baohuang.state import SEATS
 from lupai.envs.seats import NOBODY
 from lupai.envs.view import Views
 
-__all__ = ["KIND", "NaiveBayes", "ratios", "reweigh"]
+__all__ = ["KIND", "NaiveBayes", "ratios", "reweigh", "summed"]
 
 KIND: Final = "naive_bayes"
 ROLES: Final = ("rebel", "guard", "emperor", "emperor_alone")  # rows of the counts
 SMOOTHING: Final = 10.0  # moves of the contexts' own distribution that each role is given
 F64 = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.integer[Any]]
 
 
 def ratios(counts: F64, smoothing: float = SMOOTHING) -> F64:
@@ -51,11 +61,29 @@ def ratios(counts: F64, smoothing: float = SMOOTHING) -> F64:
     return out.reshape(2, -1)
 
 
-def reweigh(prior: F64, evidence: F64) -> F64:
-    """``prior * exp(evidence)``, ``[N, C]``, rows summing to 1; a class that the prior excludes
-    stays excluded."""
+def summed(log: PublicLog, which: Ints, emperor: Ints, logs: F64) -> F64:
+    """``[H, T + 1, 6]``: what the first 0 … T moves of H hands say for each class.
+
+    Args:
+        log: of the hands.
+        which: ``[H, T]`` features of the moves.
+        emperor: ``[H]``.
+        logs: ``[2, K * R]`` of :func:`ratios`.
+    """
+    moved = log.seats.astype(np.intp)
+    king = moved == emperor[:, None]
+    said = np.where(which == NOBODY, 0.0, logs[king.astype(np.intp), which])
+    sums = np.zeros((len(log), log.seats.shape[1] + 1, CLASSES))
+    of = np.where(king, ALONE, moved)[:, :, None] == np.arange(CLASSES)
+    sums[:, 1:] = (of * said[:, :, None]).cumsum(axis=1)
+    return sums
+
+
+def reweigh(prior: F64, evidence: F64, temperature: float | F64 = 1.0) -> F64:
+    """``(prior * exp(evidence)) ** (1 / temperature)``, ``[N, C]``, rows summing to 1; a class that
+    the prior excludes stays excluded. The temperature is one number, or ``[N, 1]``."""
     with np.errstate(divide="ignore"):
-        logs = np.log(prior) + evidence
+        logs = (np.log(prior) + evidence) / temperature
     logs -= logs.max(axis=1, keepdims=True)
     weights = np.exp(logs)
     chances: F64 = weights / weights.sum(axis=1, keepdims=True)
@@ -68,18 +96,26 @@ class NaiveBayes:
     Args:
         rules: rules string that the counts were made under.
         counts: ``[4, K, R]`` moves by ROLES, context and response.
-        exponent: of the evidence.
+        exponents: of the evidence: ``[3]`` by OBSERVERS, or one for all.
         name: shown in tables.
+        temperatures: logarithms of chances are divided by them: ``[3]``, or one for all.
     """
 
     def __init__(
-        self, rules: str, counts: F64, exponent: float = 1.0, name: str = "naive_bayes"
+        self,
+        rules: str,
+        counts: F64,
+        exponents: npt.ArrayLike = 1.0,
+        name: str = "naive_bayes",
+        temperatures: npt.ArrayLike = 1.0,
     ) -> None:
         if counts.shape != (len(ROLES), CONTEXTS, RESPONSES):
             raise BeliefError(
                 f"counts {counts.shape}, expected {(len(ROLES), CONTEXTS, RESPONSES)}"
             )
-        self.rules, self.counts, self.exponent, self.name = rules, counts, exponent, name
+        self.rules, self.counts, self.name = rules, counts, name
+        self.exponents = by_observer(exponents, "exponent")
+        self.temperatures = by_observer(temperatures, "temperature", positive=True)
         self._ratios = ratios(counts)
 
     def evidence(self, views: HandViews) -> F64:
@@ -87,13 +123,7 @@ class NaiveBayes:
         emperor, dealt = hands_of(views)
         log = views.log
         which = features(log, course_of(log, dealt, views.engine.rules), emperor)
-        moved = log.seats.astype(np.intp)
-        king = moved == emperor[:, None]
-        said = np.where(which == NOBODY, 0.0, self._ratios[king.astype(np.intp), which])
-        sums = np.zeros((len(log), log.seats.shape[1] + 1, CLASSES))
-        of = np.where(king, ALONE, moved)[:, :, None] == np.arange(CLASSES)
-        sums[:, 1:] = (of * said[:, :, None]).cumsum(axis=1)
-        evidence: F64 = sums[views.hand, views.counts]
+        evidence: F64 = summed(log, which, emperor, self._ratios)[views.hand, views.counts]
         return evidence
 
     def predict(self, views: Views) -> F64:
@@ -104,7 +134,9 @@ class NaiveBayes:
         """
         check_rules(self, views)
         seen = hand_views(views)
-        return reweigh(grounded_of(seen), self.exponent * self.evidence(seen))
+        who = observers_of(seen)[:, None]
+        evidence = self.exponents[who] * self.evidence(seen)
+        return reweigh(grounded_of(seen), evidence, self.temperatures[who])
 
     def strongest(self, most: int = 5) -> list[tuple[str, str, float, int]]:
         """Moves that tell most of who is guard: context, response, log likelihood ratio of guard to
@@ -126,7 +158,10 @@ class NaiveBayes:
 
     def card(self, provenance: dict[str, Any]) -> tuple[BeliefCard, dict[str, F64]]:
         """What is saved of it."""
-        settings = {"exponent": self.exponent}
+        settings = {
+            "exponent": self.exponents.tolist(),
+            "temperature": self.temperatures.tolist(),
+        }
         card = BeliefCard(KIND, self.name, self.rules, layout_hash(LAYOUT), settings, provenance)
         return card, {"counts": self.counts}
 
@@ -139,10 +174,15 @@ class NaiveBayes:
         """
         card, arrays = read_folder(folder, rules)
         check_inputs(card, LAYOUT, folder)
-        exponent, counts = card.settings.get("exponent"), arrays.get("counts")
-        if type(exponent) not in (int, float) or counts is None or (counts < 0).any():
-            raise BeliefError(f"{folder}: no counts and exponent of naive Bayes; train it again")
-        return cls(card.rules, counts.astype(np.float64), float(exponent), card.name)  # type: ignore[arg-type]
+        counts, temperature = arrays.get("counts"), card.settings.get("temperature", 1.0)
+        try:
+            if counts is None or (counts < 0).any():
+                raise BeliefError("no counts")
+            exponent: Any = card.settings.get("exponent")
+            # older ones have no temperature
+            return cls(card.rules, counts.astype(np.float64), exponent, card.name, temperature)
+        except BeliefError as error:
+            raise BeliefError(f"{folder}: {error}; train it again") from None
 
 
 def check_rules(predictor: Any, views: Views) -> None:

@@ -19,9 +19,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lupai.agents.belief.base import ALONE, CLASSES, BeliefError
+from lupai.agents.belief.base import ALONE, CLASSES, BeliefError, observers_of
 from lupai.agents.belief.course import course_of, hands_of
-from lupai.agents.belief.files import BeliefCard, check_inputs, layout_hash, read_folder
+from lupai.agents.belief.files import (
+    BeliefCard,
+    by_observer,
+    check_inputs,
+    layout_hash,
+    read_folder,
+)
 from lupai.agents.belief.naive_bayes import check_rules
 from lupai.agents.belief.sequences import (
     EVENT_FIELDS,
@@ -127,14 +133,16 @@ class NetworkPredictor:
     Args:
         net: the network.
         rules: rules string that it was trained under.
-        temperature: logarithms of chances are divided by it.
+        temperatures: logarithms of chances are divided by them: ``[3]`` by OBSERVERS, or one for
+            all.
         name: shown in tables.
     """
 
     def __init__(
-        self, net: BeliefNet, rules: str, temperature: float = 1.0, name: str | None = None
+        self, net: BeliefNet, rules: str, temperatures: npt.ArrayLike = 1.0, name: str | None = None
     ) -> None:
-        self.net, self.rules, self.temperature = net.eval(), rules, temperature
+        self.net, self.rules = net.eval(), rules
+        self.temperatures = by_observer(temperatures, "temperature", positive=True)
         self.name = net.kind if name is None else name
 
     def logits(self, views: HandViews) -> npt.NDArray[np.float32]:
@@ -167,12 +175,16 @@ class NetworkPredictor:
         """
         check_rules(self, views)
         seen = hand_views(views)
-        return by_class(seen, soften(self.logits(seen), self.temperature))
+        return by_class(seen, soften(self.logits(seen), self.temperatures[observers_of(seen)]))
 
     def card(self, provenance: dict[str, Any]) -> tuple[BeliefCard, dict[str, npt.NDArray[Any]]]:
         """What is saved of it."""
         net = self.net
-        settings = {"units": net.units, "layers": net.layers, "temperature": self.temperature}
+        settings = {
+            "units": net.units,
+            "layers": net.layers,
+            "temperature": self.temperatures.tolist(),
+        }
         arrays = {name: value.detach().numpy() for name, value in net.state_dict().items()}
         card = BeliefCard(
             net.kind, self.name, self.rules, layout_hash(LAYOUT), settings, provenance
@@ -188,17 +200,14 @@ class NetworkPredictor:
         """
         card, arrays = read_folder(folder, rules)
         check_inputs(card, LAYOUT, folder)
-        units, layers, temperature = (
-            card.settings.get(key) for key in ("units", "layers", "temperature")
-        )
-        if (
-            not (isinstance(units, int) and 8 <= units <= 1024 and units % 8 == 0)
-            or not (isinstance(layers, int) and 1 <= layers <= 16)
-            or not (isinstance(temperature, int | float) and 0 < temperature < math.inf)
+        units, layers = (card.settings.get(key) for key in ("units", "layers"))
+        temperature: Any = card.settings.get("temperature")
+        if not (isinstance(units, int) and 8 <= units <= 1024 and units % 8 == 0) or not (
+            isinstance(layers, int) and 1 <= layers <= 16
         ):
             raise BeliefError(
-                f"{folder}: units {units!r}, layers {layers!r}, temperature {temperature!r} are no "
-                f"settings of a network; copy the folder again"
+                f"{folder}: units {units!r}, layers {layers!r} are no settings of a network; copy "
+                f"the folder again"
             )
         net = BeliefNet(card.kind, units, layers)  # type: ignore[arg-type]
         try:
@@ -206,12 +215,15 @@ class NetworkPredictor:
         except (RuntimeError, TypeError) as error:
             reason = " ".join(str(error).split())[:160]
             raise BeliefError(f"{folder}: no weights of this network ({reason})") from None
-        return cls(net, card.rules, float(temperature), card.name)
+        try:
+            return cls(net, card.rules, temperature, card.name)
+        except BeliefError as error:
+            raise BeliefError(f"{folder}: no settings of a network: {error}") from None
 
 
-def soften(logits: npt.NDArray[np.floating[Any]], temperature: float) -> F64:
-    """Chances ``[N, S] float64`` of logits at a temperature."""
-    scaled = logits.astype(np.float64) / temperature
+def soften(logits: npt.NDArray[np.floating[Any]], temperature: float | F64) -> F64:
+    """Chances ``[N, S] float64`` of logits at a temperature, or each at its own ``[N]``."""
+    scaled = logits.astype(np.float64) / np.reshape(temperature, (-1, 1))
     scaled -= scaled.max(axis=1, keepdims=True)
     weights = np.exp(scaled)
     chances: F64 = weights / weights.sum(axis=1, keepdims=True)

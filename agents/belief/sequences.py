@@ -18,7 +18,15 @@ from lupai.agents.belief.views import HandViews, PublicLog
 from lupai.envs.baohuang.actions import CALL, SET, SET_IDENTITY, VERBS
 from lupai.envs.baohuang.state import SEATS
 from lupai.envs.baohuang.tables import PARTS_OF
-from lupai.envs.cards import KIND_B, KIND_R
+from lupai.envs.cards import (
+    KIND_B,
+    KIND_R,
+    NATURAL_RANKS,
+    NUM_KINDS,
+    RANK_OF_KIND,
+    RANKS,
+    count_ranks,
+)
 from lupai.envs.seats import NOBODY
 
 __all__ = ["EVENT_FIELDS", "LAYOUT", "TABLE_FIELDS", "events", "priors", "tables"]
@@ -34,13 +42,14 @@ EVENT_FIELDS: Final = (
     *(f"seat_is_subject_{i}" for i in range(SEATS)),
     *(f"seat_is_emperor_{i}" for i in range(SEATS)),
     *(f"owner_is_subject_{i}" for i in range(SEATS)),
-    "owner_is_emperor", "subject_is_emperor",
+    "owner_is_emperor", "subject_is_emperor", "called_rank",
 )  # fmt: skip
 TABLE_FIELDS: Final = (
     "rebel", "emperor", "spectator",
     *(f"viewer_is_subject_{i}" for i in range(SEATS)),
     "subject_is_emperor", "log_prior", "subjects_cards", "emperors_cards", "moves",
-    "own_b", "own_r", "own_cards",
+    "own_b", "own_r", "own_cards", "called_rank",
+    *(f"own_{rank}" for rank in RANKS),
 )  # fmt: skip
 LAYOUT: Final = [list(EVENT_FIELDS), list(TABLE_FIELDS)]
 _LEAST: Final = 1e-4  # a prior below reads as this
@@ -86,6 +95,7 @@ def events(log: PublicLog, course: Course, emperor: Ints) -> F32:
         "own_cards": np.take_along_axis(sizes, np.maximum(seat, 0)[..., None], 2)[..., 0],
         "emperors_cards": np.take_along_axis(sizes, np.maximum(king, 0)[..., None], 2)[..., 0],
         "owner_is_emperor": owner == king,
+        "called_rank": _called(actions),
     }
     for name, value in same.items():
         out[..., at[name]] = value[:, None]
@@ -98,6 +108,19 @@ def events(log: PublicLog, course: Course, emperor: Ints) -> F32:
     out[..., at["subject_is_emperor"]] = (king == _SEATS)[:, :, None]
     out *= (actions >= 0)[:, None, :, None]
     return out
+
+
+def _called(actions: Ints) -> F32:
+    """``[H, T]``: rank of the card that was called last, this move among them, 1/13 … 1 for 3 … 2,
+    more for jokers; 0 before any call."""
+    calls = (actions >= CALL) & (actions < SET)
+    last = np.maximum.accumulate(np.where(calls, np.arange(actions.shape[1]), NOBODY), axis=1)
+    kinds = np.take_along_axis(actions, np.maximum(last, 0), axis=1) - CALL
+    return np.where(last >= 0, _height(kinds % NUM_KINDS), np.float32(0))
+
+
+def _height(kinds: Ints) -> F32:
+    return ((RANK_OF_KIND[kinds] + 1) / NATURAL_RANKS).astype(np.float32)
 
 
 def priors(views: HandViews) -> F32:
@@ -128,7 +151,12 @@ def tables(views: HandViews) -> F32:
         "own_b": own[:, KIND_B],
         "own_r": own[:, KIND_R],
         "own_cards": own.sum(axis=1) / _CARDS,
+        "called_rank": np.where(
+            state.identity_kind >= 0, _height(np.maximum(state.identity_kind, 0)), 0
+        ),
     }
+    held = count_ranks(own)
+    same |= {f"own_{rank}": held[:, r] / 4 for r, rank in enumerate(RANKS)}
     for name, value in same.items():
         out[..., at[name]] = value[:, None]
     for distance in range(SEATS):

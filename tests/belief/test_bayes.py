@@ -19,7 +19,7 @@ from lupai.agents.belief.files import write_folder
 from lupai.agents.belief.naive_bayes import ROLES, NaiveBayes, ratios, reweigh
 from lupai.envs.baohuang.sets import parse_set
 from lupai.envs.baohuang.state import PHASE_PLAY
-from lupai.train.belief.bayes import count_moves, lowest
+from lupai.train.belief.bayes import count_moves, fit_weights, lowest
 from tests.belief.hands import RULES, decisions, some_bayes
 
 
@@ -159,6 +159,41 @@ def test_the_strongest_moves_in_words():
     assert told[0][2] < 0 < told[1][2]
 
 
+def test_weights_are_those_of_the_least_loss():
+    """Of chances that are right once the logarithms of prior and evidence are weighed so."""
+    rng = np.random.default_rng(0)
+    prior, says = rng.dirichlet(np.ones(6), 20_000), rng.normal(0, 2, (20_000, 6))
+    true = reweigh(prior, 1.4 / 0.5 * says, 1 / 0.5)
+    assert np.allclose(true, reweigh(prior**0.5, 1.4 * says))
+    label = (true.cumsum(axis=1) < rng.random((20_000, 1))).sum(axis=1)
+    of_prior, of_evidence = fit_weights(prior, says, label[:, None], 20_000)
+    assert of_prior == pytest.approx(0.5, abs=0.03)
+    assert of_evidence == pytest.approx(1.4, abs=0.05)
+
+
+def test_few_hands_do_not_move_the_weight_of_the_prior_far():
+    rng = np.random.default_rng(0)
+    prior, says = rng.dirichlet(np.ones(6), 300), np.zeros((300, 6))
+    label = prior.argmax(axis=1)[:, None]  # as if it should be trusted without limit
+    few, many = (fit_weights(prior, says, label, hands)[0] for hands in (1, 10_000))
+    assert 1 < few < 2 < many
+
+
+def test_what_is_saved_has_the_temperature(folder):
+    card, arrays = some_bayes("shiwei").card({})
+    cool = NaiveBayes("shiwei", arrays["counts"], 0.3, temperatures=[2.0, 3.0, 4.0])
+    views = decisions("shiwei").views("rebel")
+    loaded = load_predictor(write_folder(folder, *cool.card({})))
+    assert (loaded.predict(views) == cool.predict(views)).all()
+    assert loaded.temperatures.tolist() == [2, 3, 4]
+    squared = loaded.predict(views) ** 2
+    warm = load_predictor(write_folder(folder, card, arrays)).predict(views)
+    assert np.allclose(squared / squared.sum(axis=1, keepdims=True), warm)
+    path = folder / "belief.json"  # of before there was one
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"settings": {"exponent": 0.3}}))
+    assert (load_predictor(folder).predict(views) == warm).all()
+
+
 def test_lowest_finds_the_ends_too():
     assert lowest(lambda x: x, 0, 2) == pytest.approx(0, abs=1e-5)
     assert lowest(lambda x: -x, 0, 2) == pytest.approx(2, abs=1e-5)
@@ -208,8 +243,13 @@ def test_other_rules_are_refused(folder):
         ({"action_layout": "00"}, "of another version of lupai"),
         ({"inputs": "00"}, "made for inputs 00"),
         ({"weights_sha256": "00"}, "with SHA-256 .* the file is damaged"),
-        ({"settings": {}}, "no counts and exponent"),
-        ({"settings": {"exponent": "1"}}, "no counts and exponent"),
+        (
+            {"settings": {}},
+            "bayes: exponent is None; it should be a number, or one for each",
+        ),
+        ({"settings": {"exponent": "1"}}, "exponent is '1'"),
+        ({"settings": {"exponent": [1, 1]}}, r"exponent is \[1, 1\]"),
+        ({"settings": {"exponent": 1, "temperature": [1, 0, 1]}}, r"temperature is \[1, 0, 1\]"),
     ],
 )
 def test_altered_cards_are_refused(folder, change, why):

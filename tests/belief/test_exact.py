@@ -141,7 +141,8 @@ def full_deck_views(seats=(0,), **changes):
 
 def test_too_many_deals_are_refused_in_one_line():
     with pytest.raises(
-        LupaiError, match=r"view 0: 1e\d+ ways or more to lay .* ParticlePosterior$"
+        LupaiError,
+        match=r"view 0: 1e\d+ ways or more to lay .* take particles \(ParticlePosterior\)$",
     ):
         ExactPosterior(Population((UniformPlay(),))).predict(full_deck_views())
 

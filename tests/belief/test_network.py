@@ -105,6 +105,32 @@ def test_seats_are_alike(kind):
     assert np.allclose(said[:, ALONE], straight[:, ALONE], atol=1e-4)
 
 
+def test_the_called_rank_and_the_own_cards_are_read():
+    found = decisions("qingdao")
+    views = found.views("rebel")
+    emperor, dealt = hands_of(views)
+    made = events(views.log, course_of(views.log, dealt, views.engine.rules), emperor)
+    called, at = "called_rank", {name: i for i, name in enumerate(EVENT_FIELDS)}
+    seen = set()
+    for hand in np.unique(views.hand):
+        expected = 0.0
+        length = int((views.log.seats[hand] >= 0).sum())
+        for k, move in enumerate(found.records[hand]["moves"][:length]):
+            _, verb, *cards = move.split(" ")
+            if verb == "call":
+                expected = ("3456789TJQKA2BR".index(cards[0][0]) + 1) / 13
+            assert np.allclose(made[hand, :, k, at[called]], expected)
+        seen.add(expected)
+        rows = np.flatnonzero(views.hand == hand)
+        table = tables(views.take(rows))
+        assert np.allclose(table[..., TABLE_FIELDS.index(called)], expected)
+    assert len(seen) > 3
+    view, row = views[5], tables(views.take([5]))[0, 0]
+    for rank in "3456789TJQKA2":
+        count = sum(card[0] == rank for card in view.hand)
+        assert row[TABLE_FIELDS.index(f"own_{rank}")] == count / 4
+
+
 def test_events_and_tables_by_hand():
     """Some moves of a record, read off its text."""
     found = decisions("weihai")
@@ -179,7 +205,7 @@ def test_the_same_seed_learns_the_same(kind, data):
     ]
     same, again, other = (net.net.state_dict() for net in nets)
     assert all(torch.equal(value, again[key]) for key, value in same.items())
-    assert nets[0].temperature == nets[1].temperature
+    assert (nets[0].temperatures == nets[1].temperatures).all()
     assert any(not torch.equal(value, other[key]) for key, value in same.items())
 
 
@@ -209,6 +235,7 @@ def test_saved_and_loaded_it_says_the_same(folder):
         ({"units": 10**9, "layers": 2, "temperature": 1}, "no settings of a network"),
         ({"units": 16, "layers": 0, "temperature": 1}, "no settings of a network"),
         ({"units": 16, "layers": 2, "temperature": 0}, "no settings of a network"),
+        ({"units": 16, "layers": 2, "temperature": [1, 2]}, "no settings of a network"),
         ({}, "no settings of a network"),
     ],
 )

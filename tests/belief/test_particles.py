@@ -63,7 +63,7 @@ def test_steps_leave_the_posterior_as_it_is(preset, heat):
         rng = np.random.default_rng(number)
         views = question.views
         swaps = Swaps(MIXED, views, CardLog.of(views))
-        worlds, of = every_world(views, 2000, np.zeros(1, np.int64))
+        worlds, of = every_world(views)
         every = swaps.weigh(worlds, of)
         loose = swaps._loose(worlds, of).astype(int)
         factorial = np.cumprod([1.0, *range(1, 60)])

@@ -55,6 +55,7 @@ def plain(answers):
                 if c < 5:
                     ranked[c == label].append(told[c])
     out = {"log_loss": losses / n, "gain": gains / n, "brier": brier / n}
+    out["skill"] = gains / (gains + losses)
     edges = np.quantile([p for p, _ in pairs], [k / BINS for k in range(1, BINS)])
     bins = [[] for _ in range(BINS)]
     for p, y in pairs:
@@ -88,7 +89,7 @@ def test_all_metrics_are_those_of_plain_loops(sure):
     """Stephenson, Coelho and Jolliffe (2008) for what bins hide of Brier."""
     answers = made(np.random.default_rng(3), sure=sure)
     found, expected = score(answers, 1, resamples=50), plain(answers)
-    assert set(found) == set(expected) == set(METRICS) - {"recovered"}
+    assert set(found) == set(expected) == set(METRICS) - {"recovered", "ece_before"}
     for name, value in expected.items():
         assert found[name]["value"] == pytest.approx(value, abs=1e-6), name
     parts = {name: found[name]["value"] for name in found}
@@ -139,6 +140,18 @@ def test_recovered_is_a_share_of_the_references_gain():
     half = score(answers, 1, reference=2 * answers.gains, resamples=50)["recovered"]
     assert whole == pytest.approx({"value": 1, "low": 1, "high": 1})
     assert half["value"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.5])
+def test_calibration_is_told_before_and_after_a_temperature(temperature):
+    """Chances softened by a temperature are told to have come from those before it."""
+    before = made(np.random.default_rng(2), sure=2.0)
+    soft = before.chances ** (1 / temperature)
+    after = Answers(**vars(before) | {"chances": soft / soft.sum(axis=1, keepdims=True)})
+    told = score(after, 1, temperature=temperature, resamples=50)
+    assert told["ece_before"] == pytest.approx(score(before, 1, resamples=50)["ece"])
+    assert told["ece"] == score(after, 1, resamples=50)["ece"]
+    assert (told["ece"] == told["ece_before"]) == (temperature == 1)
 
 
 def test_auroc_by_hand():

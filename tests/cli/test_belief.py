@@ -84,6 +84,37 @@ def test_the_same_command_again_changes_nothing(data):
     assert (data / "data.json").read_bytes() == before
 
 
+MINI = "qingdao;deck=R* 3s 3s 3s 3s 9h 9h 9h 9h Kc Kc Kc Kc 2d B;grab=false;declare=false"
+
+
+def test_the_exact_posterior_is_the_reference_of_mini_games(tmp_path):
+    data, out = tmp_path / "mini", tmp_path / "scores.json"
+    done = run(
+        "belief", "make-data", "--rules", MINI, "--players", "greedy", "--noise", "0.1",
+        "--hands", "12", "-o", data,
+    )  # fmt: skip
+    assert (done.status, done.err) == (0, "")
+    exact = "exact:agent=greedy+noise=0.1"
+    done = run(
+        "belief", "score", f"grounded,{exact}", "--reference", exact, "--moments", "2",
+        "--observers", "rebel,spectator", "--data", data, "--split", "train", "--json", out,
+    )  # fmt: skip
+    assert (done.status, done.err) == (0, "")
+    assert "split train, 2 decisions of each hand; 95 % intervals" in done.out
+    assert "identified" not in done.out
+    (result,) = json.loads(out.read_text())
+    assert (result["moments"], result["reference"]) == (2, exact)
+    for row in result["results"]:
+        assert row["decisions"] == 2 * row["hands"] > 10
+        assert row["time_to_identify"] is None
+        share = row["scores"]["recovered"]["value"]
+        assert share == (1 if row["predictor"] == exact else 0)
+    file = next((data / "hands").glob("*-train.jsonl"))
+    done = run("replay", file, "--all", "--belief", f"grounded,{exact}")
+    assert (done.status, done.err) == (0, "")
+    assert exact in done.out
+
+
 WRONG = [
     ("", "required: COMMAND"),
     ("make-data", "required: -o"),
@@ -112,6 +143,10 @@ WRONG = [
     ("score grounded --data {data} --reference uniform", "reference 'uniform' is none"),
     ("score grounded --data {data} --split all", "invalid choice"),
     ("score grounded --data {data} --limit 0", "must be at least 1"),
+    ("score grounded --data {data} --moments 0", "must be at least 1"),
+    ("score exact --data {data}", "exact posteriors are for mini-games"),
+    ("score exact:nois=1 --data {data}", "did you mean 'noise'"),
+    ("score role-head:nowhere --data {data}", "no such folder"),
     ("score grounded --data {data} --json /no/such/folder/x", "does not exist"),
     ("score grounded --data sample:nowhere", "no such sample; there are sample:qingdao, "),
     ("export /no/such -o x", "no data set"),

@@ -10,7 +10,7 @@ pytest.importorskip("ray")
 import torch
 from ray.rllib.core.columns import Columns
 
-from lupai.train.learning.heads import RoleHead
+from lupai.agents.role_head import RoleHead
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
 from lupai.train.rllib.batching import RandomOrder
 

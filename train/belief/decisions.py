@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.belief.base import ALONE
+from lupai.agents.belief.base import ALONE, OBSERVERS
 from lupai.agents.belief.course import course_of
 from lupai.agents.belief.features import features
 from lupai.agents.belief.views import HandViews, PublicLog
@@ -28,7 +28,6 @@ from lupai.train.belief.splits import deal_hash, one_of
 
 __all__ = ["OBSERVERS", "Decisions", "answer_features", "decisions_of", "redrawn"]
 
-OBSERVERS: Final = ("rebel", "emperor", "spectator")
 I64 = npt.NDArray[np.int64]
 
 
@@ -70,6 +69,17 @@ class Decisions:
         if observer == "emperor":
             return np.flatnonzero(self.label != ALONE)
         return np.arange(len(self))
+
+    def some(self, moments: int) -> npt.NDArray[np.bool_]:
+        """``[D]``: so many decisions of each hand, drawn by its deal; all where it has no more."""
+        chosen = np.zeros(len(self), bool)
+        for h in np.unique(self.hand).tolist():
+            mine = np.flatnonzero(self.hand == h)
+            if len(mine) > moments:
+                seed = int(deal_hash(self.records[h])[32:48], 16)
+                mine = np.random.default_rng(seed).choice(mine, moments, replace=False)
+            chosen[mine] = True
+        return chosen
 
     def views(self, observer: str) -> HandViews:
         """What an observer knew at each of :meth:`rows`.

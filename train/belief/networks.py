@@ -23,9 +23,9 @@ from lupai.agents.belief.network import (
     NetworkPredictor,
     soften,
 )
-from lupai.agents.belief.sequences import events, priors, tables
+from lupai.agents.belief.sequences import TABLE_FIELDS, events, priors, tables
 from lupai.agents.belief.views import PublicLog
-from lupai.train.belief.bayes import lowest, one_rules
+from lupai.train.belief.bayes import WIDEST, lowest, one_rules
 from lupai.train.belief.data import DataSet
 from lupai.train.belief.decisions import OBSERVERS, decisions_of
 from lupai.train.belief.scores import FLOOR
@@ -173,8 +173,8 @@ def train_network(
     progress: Callable[[int], object] | None = None,
     say: Say | None = None,
 ) -> tuple[NetworkPredictor, str]:
-    """Train on the split ``train``, keep the epoch that is best on ``dev``, set the temperature
-    there.
+    """Train on the split ``train``, keep the epoch that is best on ``dev``, set a temperature
+    for each kind of observer there.
 
     Without a limit of time the same seed gives the same network on the same machine.
 
@@ -234,12 +234,13 @@ def train_network(
         if late or epoch - best_epoch >= PATIENCE:
             break
     net.load_state_dict(kept)
-    temperature = fit_temperature(net, dev)
+    temperatures = fit_temperatures(net, dev)
     told = (
         f"{len(train):,} hands, {epoch} epochs, {spent / 60:.1f} min; best {best_epoch}: dev log "
-        f"loss {best:.4f} nats; temperature {temperature:.3f}"
+        f"loss {best:.4f} nats; temperatures "
+        f"{', '.join(f'{t:.3f} ({o})' for t, o in zip(temperatures, OBSERVERS, strict=True))}"
     )
-    return NetworkPredictor(net, rules, temperature, name), told
+    return NetworkPredictor(net, rules, temperatures, name), told
 
 
 def _batches(examples: Examples, rng: np.random.Generator, size: int) -> Any:
@@ -254,28 +255,42 @@ def _batches(examples: Examples, rng: np.random.Generator, size: int) -> Any:
 
 def _all_logits(
     net: BeliefNet, examples: Examples
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.intp]]:
+    """Logits ``[N, S]``, labels ``[N]`` and observers ``[N]`` of all decisions."""
     net.eval()
     order = np.argsort([log.seats.shape[1] for log in examples.logs]).tolist()
-    logits, labels = [], []
+    flags = [TABLE_FIELDS.index(name) for name in OBSERVERS]
+    logits, labels, observers = [], [], []
     with torch.no_grad():
         for start in range(0, len(order), HANDS_AT_ONCE):
             batch = examples.batch(order[start : start + HANDS_AT_ONCE], None)
             logits.append(logits_of(net, batch).numpy())
             labels.append(batch[-1].numpy())
-    return np.concatenate(logits), np.concatenate(labels)
+            observers.append(batch[3][:, 0, flags].argmax(dim=1).numpy())
+    return np.concatenate(logits), np.concatenate(labels), np.concatenate(observers)
 
 
 def dev_loss(net: BeliefNet, examples: Examples) -> float:
     """Mean log loss in nats over all decisions of all observers."""
-    logits, labels = _all_logits(net, examples)
+    logits, labels, _ = _all_logits(net, examples)
     return _loss(logits, labels, 1.0)
 
 
-def fit_temperature(net: BeliefNet, examples: Examples) -> float:
-    """The temperature of the least log loss, 1/4 … 4."""
-    logits, labels = _all_logits(net, examples)
-    return math.exp(lowest(lambda t: _loss(logits, labels, math.exp(t)), -math.log(4), math.log(4)))
+def fit_temperatures(net: BeliefNet, examples: Examples) -> list[float]:
+    """By OBSERVERS the temperature of the least log loss, 1/4 … 4; 1 where he is never asked."""
+    logits, labels, observers = _all_logits(net, examples)
+    found = []
+    for who in range(len(OBSERVERS)):
+        rows = observers == who
+        said, true = logits[rows], labels[rows]
+        best = _lowest_loss(said, true) if rows.any() else 0.0
+        found.append(math.exp(best))
+    return found
+
+
+def _lowest_loss(logits: npt.NDArray[Any], labels: npt.NDArray[Any]) -> float:
+    """Logarithm of the best temperature."""
+    return lowest(lambda t: _loss(logits, labels, math.exp(t)), -WIDEST, WIDEST)
 
 
 def _loss(logits: npt.NDArray[Any], labels: npt.NDArray[Any], temperature: float) -> float:

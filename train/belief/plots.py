@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.belief.base import ALONE, CLASSES, BeliefError
+from lupai.agents.belief.base import ALONE, CLASSES, OBSERVERS, BeliefError
 from lupai.train.files import write_whole
 
 __all__ = ["need_matplotlib", "posterior_plot", "reliability_plot", "survival_plot", "write_plots"]
-
-OBSERVERS: Final = ("rebel", "emperor", "spectator")
 
 
 def need_matplotlib() -> None:
@@ -31,7 +29,7 @@ def need_matplotlib() -> None:
 
 def write_plots(folder: Path, results: Sequence[dict[str, Any]]) -> list[Path]:
     """Reliability diagram and survival curves of each result of
-    :func:`~lupai.train.belief.scoring.score_data`.
+    :func:`~lupai.train.belief.scoring.score_data`; no curves where some moments were asked about.
 
     Args:
         folder: it is made if it is not there.
@@ -41,7 +39,8 @@ def write_plots(folder: Path, results: Sequence[dict[str, Any]]) -> list[Path]:
     written = []
     for number, result in enumerate(results):
         end = "" if number == 0 else f"-{number + 1}"
-        for name, draw in (("reliability", reliability_plot), ("survival", survival_plot)):
+        drawn = [("reliability", reliability_plot), ("survival", survival_plot)]
+        for name, draw in drawn if result["moments"] is None else drawn[:1]:
             path = folder / f"{name}{end}.svg"
             write_whole(path, draw(result))
             written.append(path)

@@ -7,7 +7,7 @@ class that comes into question.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -30,16 +30,18 @@ RANKED: Final = 200  # resamples of the AUROC, each of which goes through all an
 METRICS: Final = {
     "log_loss": "nats: mean of -log of the chance given to the truth",
     "gain": "nats gained over grounded",
+    "skill": "that as a share of the log loss of grounded",
     "brier": "mean of the squared errors of the six chances, summed",
     "reliability": "Brier's part by miscalibration; lower is better",
     "resolution": "Brier's part by telling cases apart; higher is better",
     "uncertainty": "Brier's part by the data alone",
     "within": "what the bins hide of Brier: brier - reliability + resolution - uncertainty",
     "ece": "expected calibration error in 15 bins of equal mass",
+    "ece_before": "the same without the predictor's temperature",
     "auroc": "chance that a guard is given more than a rebel",
     "recovered": "share of the reference's gain",
 }
-_RATIOS: Final = ("log_loss", "gain", "brier")
+_RATIOS: Final = ("log_loss", "gain", "brier", "skill")
 _BINNED: Final = ("reliability", "resolution", "uncertainty", "within", "ece")
 
 
@@ -99,35 +101,55 @@ def _losses(chances: F64, label: I64) -> F64:
 
 
 def score(
-    answers: Answers, seed: int, *, reference: F64 | None = None, resamples: int = RESAMPLES
+    answers: Answers,
+    seed: int,
+    *,
+    reference: F64 | None = None,
+    temperature: float | None = None,
+    resamples: int = RESAMPLES,
 ) -> dict[str, Interval]:
     """All metrics with 95 % intervals over hands.
 
-    Ratios of sums (log loss, gain, Brier, recovered) have BCa intervals. Calibration and ranking
-    are no such ratios, and those of the parts that cannot be negative are larger in a resample than
-    in truth, so their intervals are the pivotal ones, cut at what is possible.
+    Ratios of sums (log loss, gain, skill, Brier, recovered) have BCa intervals. Calibration and
+    ranking are no such ratios, and those of the parts that cannot be negative are larger in a
+    resample than in truth, so their intervals are the pivotal ones, cut at what is possible.
 
     Args:
         answers: of one observer; at least one.
         seed: of the resampling.
         reference: ``[N]`` gains of the predictor that ``recovered`` is measured by.
+        temperature: of the predictor, for ``ece_before``; None: it has none.
         resamples: how many; of the AUROC RANKED at most.
     """
     hands, at = np.unique(answers.hand, return_inverse=True)
     count = len(hands)
     truth = np.arange(CLASSES) == answers.label[:, None]
     brier = ((answers.chances - truth) ** 2).sum(axis=1)
-    tops, bottoms = [answers.losses, answers.gains, brier], [np.ones(len(at))] * 3
+    gains, one = answers.gains, np.ones(len(at))
+    tops = [answers.losses, gains, brier, gains]
+    bottoms = [one, one, one, gains + answers.losses]
     names = list(_RATIOS)
     if reference is not None:
-        tops, bottoms = [*tops, answers.gains], [*bottoms, reference]
+        tops, bottoms = [*tops, gains], [*bottoms, reference]
         names.append("recovered")
     above, below = _of_hands(tops, at, count), _of_hands(bottoms, at, count)
     told = bootstrap(above, below, seed, resamples)
     out = {name: _interval(*values) for name, *values in zip(names, *told, strict=True)}
     out |= _calibration(answers, at, count, truth, above[:, 2], seed, resamples)
+    if temperature is not None:
+        before = replace(answers, chances=_unscaled(answers.chances, temperature))
+        found = _calibration(before, at, count, truth, above[:, 2], seed, resamples)
+        out["ece_before"] = found["ece"]
     out["auroc"] = _ranking(answers, at, count, truth, seed, min(resamples, RANKED))
     return {name: out[name] for name in METRICS if name in out}
+
+
+def _unscaled(chances: F64, temperature: float) -> F64:
+    """What chances ``[N, C]`` were before their logarithms were divided by a temperature."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(chances)
+    powers: F64 = np.exp(temperature * (logs - logs.max(axis=1, keepdims=True)))
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def _of_hands(values: list[F64], at: I64, count: int) -> F64:

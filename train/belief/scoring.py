@@ -54,16 +54,18 @@ def answers_of(
     split: str,
     *,
     limit: int | None = None,
+    moments: int | None = None,
     observers: Sequence[str] = OBSERVERS,
     progress: Callable[[int], object] | None = None,
 ) -> dict[tuple[int, str], Answers]:
-    """What predictors say of all decisions of a split, by number of the predictor and observer.
+    """What predictors say of the decisions of a split, by number of the predictor and observer.
 
     Args:
         predictors: any.
         data: its hands are read in parts.
         split: which of them.
         limit: the first so many hands.
+        moments: ask about so many decisions of each hand, drawn by its deal; None: all.
         observers: some of OBSERVERS.
         progress: called with the number of hands done since the last call.
 
@@ -75,11 +77,15 @@ def answers_of(
     hands = 0
     for records in data.records(split, limit):
         decisions = decisions_of(engine, records)
+        chosen = None if moments is None else decisions.some(moments)
         for observer in observers:
             rows = decisions.rows(observer)
             if not len(rows):
                 continue
             views = decisions.views(observer)
+            if chosen is not None:
+                at = np.flatnonzero(chosen[rows])
+                rows, views = rows[at], views.take(at)
             told = views.grounded
             some = candidates(views)
             for number, predictor in enumerate(predictors):
@@ -104,12 +110,21 @@ def answers_of(
 
 
 def score_answers(
-    answers: Answers, seed: int, *, reference: F64 | None = None, resamples: int = RESAMPLES
+    answers: Answers,
+    seed: int,
+    *,
+    reference: F64 | None = None,
+    temperature: float | None = None,
+    resamples: int = RESAMPLES,
+    whole: bool = True,
 ) -> dict[str, Any]:
     """Scores of one predictor for one observer: over all, by trick, time to identify, calibration.
 
     Args:
-        answers, seed, reference, resamples: as for :func:`~lupai.train.belief.scores.score`.
+        answers, seed, reference, temperature, resamples: as for
+            :func:`~lupai.train.belief.scores.score`.
+        whole: the answers are about all decisions of the hands; else nobody can say when a hand
+            was identified.
     """
     tricks = []
     for first, last in TRICKS:
@@ -120,21 +135,35 @@ def score_answers(
             some = None if reference is None else reference[rows]
             tricks.append(
                 {"from": first, "to": last}
-                | _counted(answers.take(rows), seed, some, min(resamples, 200))
+                | _counted(answers.take(rows), seed, some, temperature, min(resamples, 200))
             )
-    return _counted(answers, seed, reference, resamples) | {
+    return _counted(answers, seed, reference, temperature, resamples) | {
         "tricks": tricks,
-        "time_to_identify": survival(answers, seed, resamples),
+        "time_to_identify": survival(answers, seed, resamples) if whole else None,
         "bins": reliability(answers),
     }
 
 
-def _counted(answers: Answers, seed: int, reference: F64 | None, resamples: int) -> dict[str, Any]:
+def _counted(
+    answers: Answers,
+    seed: int,
+    reference: F64 | None,
+    temperature: float | None,
+    resamples: int,
+) -> dict[str, Any]:
     return {
         "hands": len(np.unique(answers.hand)),
         "decisions": len(answers),
-        "scores": score(answers, seed, reference=reference, resamples=resamples),
+        "scores": score(
+            answers, seed, reference=reference, temperature=temperature, resamples=resamples
+        ),
     }
+
+
+def _temperature(predictor: Predictor, observer: str) -> float | None:
+    """That of a predictor that has one for each observer."""
+    known = getattr(predictor, "temperatures", None)
+    return None if known is None else float(known[OBSERVERS.index(observer)])
 
 
 def score_data(
@@ -144,6 +173,7 @@ def score_data(
     *,
     seed: int = 1,
     limit: int | None = None,
+    moments: int | None = None,
     reference: str | None = None,
     observers: Sequence[str] = OBSERVERS,
     resamples: int = RESAMPLES,
@@ -153,7 +183,7 @@ def score_data(
 
     Args:
         predictors: labels and predictors.
-        data, split, limit, observers, progress: see :func:`answers_of`.
+        data, split, limit, moments, observers, progress: see :func:`answers_of`.
         seed: of the bootstrap.
         reference: label of the predictor whose gain over grounded counts as all that there is to
             know; None: no ``recovered``.
@@ -172,7 +202,7 @@ def score_data(
         raise BeliefError(f"reference {reference!r} is none of the predictors {', '.join(labels)}")
     found = answers_of(
         [predictor for _, predictor in predictors], data, split,
-        limit=limit, observers=observers, progress=progress,
+        limit=limit, moments=moments, observers=observers, progress=progress,
     )  # fmt: skip
     if not found:
         raise BeliefError(f"{data.folder}: no hand of split {split!r} has anything to guess")
@@ -181,10 +211,13 @@ def score_data(
         base = None
         if reference is not None and (labels.index(reference), observer) in found:
             base = found[labels.index(reference), observer].gains
-        for number, label in enumerate(labels):
+        for number, (label, predictor) in enumerate(predictors):
             answers = found.get((number, observer))
             if answers is not None:
-                told = score_answers(answers, seed, reference=base, resamples=resamples)
+                told = score_answers(
+                    answers, seed, reference=base, resamples=resamples, whole=moments is None,
+                    temperature=_temperature(predictor, observer),
+                )  # fmt: skip
                 results.append({"predictor": label, "observer": observer} | told)
     return {
         "format": FORMAT,
@@ -195,6 +228,7 @@ def score_data(
         "split": split,
         "seed": seed,
         "resamples": resamples,
+        "moments": moments,
         "reference": reference,
         "results": results,
     }

@@ -9,7 +9,7 @@ from lupai.train.belief.scores import Interval
 
 __all__ = ["SHOWN", "leak_table", "matrix", "score_table", "span", "trick_table"]
 
-SHOWN: Final = ("log_loss", "gain", "brier", "ece", "auroc")
+SHOWN: Final = ("log_loss", "gain", "skill", "brier", "ece", "auroc")
 
 
 def with_interval(told: Interval, digits: int = 3) -> str:
@@ -36,19 +36,26 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
 
 def score_table(result: dict[str, Any]) -> str:
     """A data set's scores: a block for each observer, a line for each predictor."""
+    moments = result.get("moments")
     head = (
-        f"{result['population']}, rules {result['rules']}, split {result['split']}; "
+        f"{result['population']}, rules {result['rules']}, split {result['split']}"
+        f"{'' if moments is None else f', {moments} decisions of each hand'}; "
         f"95 % intervals over hands"
     )
     blocks = [head]
-    shown = [*SHOWN, *(["recovered"] if result["reference"] is not None else [])]
+    shown = list(SHOWN)
+    if any("ece_before" in row["scores"] for row in result["results"]):
+        shown.insert(shown.index("ece"), "ece_before")
+    if result["reference"] is not None:
+        shown.append("recovered")
     for observer in dict.fromkeys(row["observer"] for row in result["results"]):
         rows = [row for row in result["results"] if row["observer"] == observer]
-        lines = [[observer, *shown, "identified"]]
+        lines = [[observer, *shown, *(["identified"] if moments is None else [])]]
         for row in rows:
-            cells = [with_interval(row["scores"][name]) for name in shown]
-            time = row["time_to_identify"]
-            cells.append(f"{100 * time['identified']:.1f} %")
+            scores = row["scores"]
+            cells = [with_interval(scores[name]) if name in scores else "-" for name in shown]
+            if moments is None:
+                cells.append(f"{100 * row['time_to_identify']['identified']:.1f} %")
             lines.append([f"  {row['predictor']}", *cells])
         size = f"{rows[0]['hands']:,} hands, {rows[0]['decisions']:,} decisions"
         blocks.append(f"{columns(lines)}\n  ({size})")

@@ -40,16 +40,28 @@ TRAIN_EXAMPLES: Final = """examples:
   lupai belief train transformer --data data/tactical --seed 3 -o beliefs/transformer
   lupai belief train naive_bayes --data data/tactical --redraw-roles -o beliefs/control
 
-Learns on the split train, and sets temperature or exponent on dev. gru and transformer need torch.
+Learns on the split train, and sets temperature and exponent on dev. gru and transformer need torch.
 """
 SCORE_EXAMPLES: Final = """examples:
   lupai belief score uniform,grounded,tactical --data data/tactical
   lupai belief score grounded,beliefs/bayes --data data/tactical,data/mixed --tricks
   lupai belief score my_predictor:MyPredictor --data data/tactical --json -
   lupai belief score grounded,beliefs/gru,beliefs/bayes --reference beliefs/gru --data data/tactical
+  lupai belief score beliefs/gru,exact:noise=0.1 --reference exact:noise=0.1 --moments 4 --data mini
+  lupai belief score grounded,role-head:runs/quick --observers rebel,emperor --data data/tactical
 
-A predictor is uniform, grounded, tactical, a folder of `lupai belief train`, or a class. One that
-looks ahead in a hand is refused. With several data sets a matrix of gains follows the tables.
+A predictor is uniform, grounded, tactical; exact or particles, the posterior of a known population;
+role-head:AGENT; a folder of `lupai belief train`; or a class. One that looks ahead in a hand is
+refused. With several data sets a matrix of gains follows the tables.
+
+options of exact and particles, with + between, such as particles:agent=tactical+noise=0.1+steps=4:
+  agent    who plays (tactical); several: each seat has drawn one
+  noise    of a random legal move instead of the agent's (0.05)
+  calls    players; neutral: what comes before the first lead is the neutral caller's
+  per      seat, hand: who has drawn one of several agents
+  suits    blind; order: copies are laid down lowest suit first, as lupai's agents do
+  limit    exact: deals to be tried for one view (100000)
+  worlds, steps, seed    particles: drawn worlds (1024), steps of each (0), seed of the draws (0)
 """
 LEAK_EXAMPLES: Final = """examples:
   lupai belief leak beliefs/bayes --data data/tactical
@@ -133,6 +145,10 @@ def _add_score(ways: Any) -> None:
     score.add_argument("predictors", metavar="PREDICTORS", help="commas between")
     _add_data(score)
     _add_split(score, "test")
+    score.add_argument(
+        "--moments", type=positive, metavar="N",
+        help="ask about N decisions of each hand, drawn by its deal (all)",
+    )  # fmt: skip
     score.add_argument(
         "--observers", default="rebel,emperor,spectator", help="commas between (%(default)s)"
     )

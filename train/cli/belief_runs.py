@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lupai.agents.belief.base import BeliefError
+from lupai.agents.belief.base import OBSERVERS, BeliefError
 from lupai.train.cli.common import UsageError, progress_bar, read_rules, writing
 from lupai.train.cli.records import read_seed
 
@@ -81,7 +81,16 @@ def run_train(arguments: argparse.Namespace) -> int:
             predictor: Any = fit_naive_bayes(
                 data, name=name, limit=arguments.limit, redraw=redraw, progress=bar.update
             )
-        print(f"exponent {predictor.exponent:.4f}; what tells most, in nats for the guard:")
+        print(
+            "exponent and temperature: "
+            + ", ".join(
+                f"{exponent:.3f} {temperature:.3f} ({observer})"
+                for exponent, temperature, observer in zip(
+                    predictor.exponents, predictor.temperatures, OBSERVERS, strict=True
+                )
+            )
+            + "; what tells most, in nats for the guard:"
+        )
         for context, response, ratio, count in predictor.strongest():
             print(f"{ratio:+7.2f}  {context}: {response} ({count:,} times)")
         if redraw is not None:
@@ -142,6 +151,7 @@ def run_score(arguments: argparse.Namespace) -> int:
                     arguments.split,
                     seed=seed,
                     limit=arguments.limit,
+                    moments=arguments.moments,
                     reference=arguments.reference,
                     observers=observers,
                     progress=bar.update,

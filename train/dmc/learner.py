@@ -19,19 +19,14 @@ from torch.nn import functional
 
 from lupai.agents.network import ValueNetwork, advised_moves, move_table
 from lupai.agents.policies import build_policy, policy_names
+from lupai.agents.role_head import RoleHead
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.config import TrainConfig
 from lupai.train.dmc.decisions import SCORE, Columns
 from lupai.train.dmc.sampler import ACTION, OBSERVATION
 from lupai.train.export import network_config
 from lupai.train.learning.distil import distil_loss, judged_moves
-from lupai.train.learning.heads import (
-    FEW_LABELS,
-    PerfectValueNetwork,
-    RoleHead,
-    role_loss,
-    win_loss,
-)
+from lupai.train.learning.heads import FEW_LABELS, PerfectValueNetwork, role_loss, win_loss
 from lupai.train.learning.role_stats import RoleStats
 from lupai.train.privileged import FEATURES, PRIVILEGED
 from lupai.train.run_folder import TrainingError

@@ -106,7 +106,7 @@ class Sampler:
             ``seat``, SCORE in points; those of :mod:`~lupai.train.sampling.advised` where the
             network takes advice and of :mod:`~lupai.train.sampling.judged` in a distillation,
             PRIVILEGED where it is wanted; of each seat's decisions in a hand that have a label one
-            keeps it, see :class:`~lupai.train.learning.heads.RoleHead`. And what was counted.
+            keeps it, see :class:`~lupai.agents.role_head.RoleHead`. And what was counted.
         """
         begin, tally, ready = time.perf_counter(), Tally(), 0
         tables = self.tables

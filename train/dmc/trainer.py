@@ -133,7 +133,8 @@ class DMCTrainer(CoachedTrainer):
 
     def write_agent(self, folder: Path, progress: Progress) -> None:
         """See :class:`~lupai.train.league.coach.Learner`."""
-        write_agent(self.learner.policy, self._config, self._engine, folder, progress)
+        learner = self.learner
+        write_agent(learner.policy, self._config, self._engine, folder, progress, learner.role_head)
 
     def agent(self) -> CheckpointAgent:
         """The network as it is now, playing the moves of highest value."""

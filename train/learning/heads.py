@@ -1,5 +1,4 @@
-"""Networks that exist while learning only: a critic that sees all hands, and the role head; and the
-losses of heads."""
+"""What learns beside the policy: a critic that sees all hands, and the losses of heads."""
 
 from __future__ import annotations
 
@@ -11,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lupai.agents.network import DRAW, MoveTable, NetworkConfig, mlp
-from lupai.train.privileged import FEATURES, PRIVILEGED_LAYOUT, ROLE_CLASSES, UNLABELLED
+from lupai.train.privileged import FEATURES, PRIVILEGED_LAYOUT, UNLABELLED
 
-__all__ = ["FEW_LABELS", "PerfectValueNetwork", "RoleHead", "role_loss", "win_loss"]
+__all__ = ["FEW_LABELS", "PerfectValueNetwork", "role_loss", "win_loss"]
 
 # Guesses in a minibatch that count in full together. Fewer count less: of one or two hands the head
 # would only learn who was guard there.
@@ -61,39 +60,11 @@ class PerfectValueNetwork(nn.Module):
         return value
 
 
-class RoleHead(nn.Module):
-    """Who is guard, from the policy's state vector: the four other seats, or nobody.
-
-    An iteration has few hands, and a head that learns each of their decisions soon knows these
-    hands by heart and is confident, and wrong, about the next. So of a seat's decisions in a hand
-    one is learned, and the logits are means over the units: Adam moves each weight by about the
-    learning rate, however little its loss weighs, and 128 units at once move a sum far.
-
-    Args:
-        units: H, of the state vector.
-        policies: how many policies there are; each has a trunk of its own, so each has a head.
-    """
-
-    def __init__(self, units: int, policies: int) -> None:
-        super().__init__()
-        self._policies = policies
-        self.head = nn.Linear(units, policies * ROLE_CLASSES)
-        nn.init.zeros_(self.head.weight)  # start from "all alike"
-        nn.init.zeros_(self.head.bias)
-
-    def forward(self, embedding: Tensor, which: Tensor) -> Tensor:
-        """Logits ``[N, ROLE_CLASSES] float32`` of ``embedding [N, H]`` by policy ``which [N]``."""
-        every = self.head(embedding / embedding.shape[1])
-        every = every.reshape(len(embedding), self._policies, ROLE_CLASSES)
-        logits: Tensor = every[torch.arange(len(which), device=which.device), which]
-        return logits
-
-
 def role_loss(logits: Tensor, labels: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """What a :class:`RoleHead` learns by: the sum over max(number, FEW_LABELS).
+    """What a role head learns by: the sum over max(number, FEW_LABELS).
 
     Args:
-        logits: ``[N, ROLE_CLASSES]``. labels: ``[N]`` classes or UNLABELLED.
+        logits: ``[N, 5]``. labels: ``[N]`` classes or UNLABELLED.
         mask: ``[N] bool`` rows that count; None: all.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The policy of a running algorithm."""
+"""The policy of a running algorithm, and its role head."""
 
 from __future__ import annotations
 
@@ -7,17 +7,38 @@ from typing import Any
 import torch
 
 from lupai.agents.policies import Policy
+from lupai.agents.role_head import RoleHead
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.config import TrainConfig
-from lupai.train.export import policy_with
+from lupai.train.export import policy_with, role_head_with
 from lupai.train.rllib.mapping import POLICY
 
-__all__ = ["live_policy"]
+__all__ = ["live_networks", "live_policy"]
 
 
 def live_policy(algorithm: Any, config: TrainConfig, engine: Engine) -> Policy:
     """The policy, or all of them, on the CPU with the weights of this moment."""
+    return policy_with(_part(_weights(algorithm), "pi."), config, engine)
+
+
+def live_networks(
+    algorithm: Any, config: TrainConfig, engine: Engine
+) -> tuple[Policy, RoleHead | None]:
+    """The same, and the role head of this moment if the run has one."""
+    weights = _weights(algorithm)
+    head = role_head_with(_part(weights, "role_head."), config)
+    return policy_with(_part(weights, "pi."), config, engine), head
+
+
+def _weights(algorithm: Any) -> dict[str, Any]:
     part = f"learner/rl_module/{POLICY}"
     state = algorithm.learner_group.get_state(components=part)["learner"]["rl_module"][POLICY]
-    weights = {k[3:]: torch.as_tensor(v).cpu() for k, v in state.items() if k.startswith("pi.")}
-    return policy_with(weights, config, engine)
+    return dict(state)
+
+
+def _part(weights: dict[str, Any], prefix: str) -> dict[str, torch.Tensor]:
+    return {
+        name.removeprefix(prefix): torch.as_tensor(value).cpu()
+        for name, value in weights.items()
+        if name.startswith(prefix)
+    }

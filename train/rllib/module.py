@@ -31,9 +31,10 @@ from lupai.agents.network import (
     unpack_legal,
 )
 from lupai.agents.policies import Policy, build_policy, policy_names
+from lupai.agents.role_head import RoleHead
 from lupai.envs.baohuang.engine import Engine
 from lupai.train.learning.distil import judged_moves
-from lupai.train.learning.heads import PerfectValueNetwork, RoleHead
+from lupai.train.learning.heads import PerfectValueNetwork
 from lupai.train.privileged import PRIVILEGED
 from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.sampling.advised import ADVICE, ADVISED

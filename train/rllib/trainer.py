@@ -16,7 +16,7 @@ from lupai.train.config import TrainConfig
 from lupai.train.export import agent_of, write_agent
 from lupai.train.league.coach import League
 from lupai.train.learning.base import CoachedTrainer
-from lupai.train.rllib.export import live_policy
+from lupai.train.rllib.export import live_networks, live_policy
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.metrics import metrics
 from lupai.train.rllib.setup import algorithm_config, count_as_lost, set_shaping, set_stream
@@ -96,8 +96,8 @@ class RLlibTrainer(CoachedTrainer):
     def write_agent(self, folder: Path, progress: Progress) -> None:
         """See :class:`~lupai.train.league.coach.Learner`."""
         engine = Engine(self._config.rules_string)
-        policy = live_policy(self.algorithm, self._config, engine)
-        write_agent(policy, self._config, engine, folder, progress)
+        policy, role_head = live_networks(self.algorithm, self._config, engine)
+        write_agent(policy, self._config, engine, folder, progress, role_head)
 
     def agent(self) -> CheckpointAgent:
         """The policy as it is now."""
