@@ -232,5 +232,5 @@ WEIGHTS = {
     "poor": 2,
     "two_poor": 1,
     "poor_grouped": 6,
-    "spread_threes": 1,
+    "spread_threes": 2,
 }

@@ -195,7 +195,7 @@ def random_hand(rng: random.Random, options: Options | None = None) -> Hand:
     hands, start = DEALS[name](rng)
     previous = rng.sample(range(6), 6) if rng.random() < 0.7 else rng.choice(STRINGS)
     # A giver who has nothing left to compare with refuses everything.
-    bare = [i for i, cards in enumerate(hands) if sum(card[0] in HIGH for card in cards) == 1]
+    bare = [i for i, cards in enumerate(hands) if sum(card[0] in HIGH for card in cards) < 2]
     if bare and rng.random() < 0.7:
         giver = rng.choice(bare)
         places = rng.choice(((2, 3, 1, 4, 0, 5), (3, 2, 1, 4, 5, 0)))
