@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.baohuang.actions import ACTIONS
 from lupai.envs.game import make_game
 from lupai.train.arena.hands import FAULTS, Hands
 from lupai.train.arena.measures import Side, measure, tidy
@@ -59,7 +58,7 @@ def build_result(
         "format": FORMAT,
         **versions(),
         "rules": plan.pack.rules,
-        "action_layout": ACTIONS.hash,
+        "action_layout": engine.actions.hash,
         "observation_layout": engine.observation_layout.hash,
         "pack": {k: v for k, v in plan.pack.to_json().items() if k not in ("format", "seeds")}
         | {"sha256": plan.pack.sha256},
