@@ -157,7 +157,7 @@ class Engine(Texts):
         self._give(state, t, hands, start)
         before.begin(state, t, dealing.first_leaders(codes, start), self.rules)
 
-    def _no_moves(self, n: int) -> Legal:
+    def no_moves(self, n: int) -> Legal:
         return Legal.empty(n)
 
     def _legal_before(self, state: State, t: Ints) -> Legal:

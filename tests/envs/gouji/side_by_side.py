@@ -20,6 +20,7 @@ from lupai.envs.gouji.actions import ACTIONS, OFFER, SET
 from lupai.envs.gouji.engine import Engine
 from lupai.envs.gouji.orders import unpack
 from lupai.envs.gouji.state import COLUMN, Phase, State
+from tests.oracle_gouji.deal import first_leader
 from tests.oracle_gouji.hand import Hand
 from tests.oracle_gouji.options import Options
 from tests.oracle_gouji.random_play import DEALS, STRINGS, WEIGHTS, play_out
@@ -96,6 +97,12 @@ def stacked_deal(options: Options, rng: random.Random) -> Deal:
     """A hand that is likely to lead to rare branches."""
     name = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
     hands, start = DEALS[name](rng)
+    draw = rng.random()
+    if draw < 0.05:  # nobody holds two 3s of one suit
+        hands, start = DEALS["spread_threes"](rng)
+    elif draw < 0.1:  # the first leader may revolt
+        while any(card[0] in "RB2" for card in hands[first_leader(hands, start)[0]]):
+            hands, start = DEALS["poor"](rng)
     previous = rng.sample(SEATS, 6) if rng.random() < 0.7 else rng.choice(STRINGS)
     # a giver who has nothing left to compare with refuses everything
     bare = [i for i in SEATS if sum(card[0] in "RB2" for card in hands[i]) == 1]

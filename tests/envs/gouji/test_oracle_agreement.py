@@ -150,7 +150,7 @@ def test_hands_at_a_table_alone() -> None:
 
 # ---- the full counts
 
-SOAK_PARTS = [("preset", part) for part in range(20)]
+SOAK_PARTS = [("preset", part) for part in range(40)]
 SOAK_PARTS += [("options", part) for part in range(len(COMBINATIONS))]
 ENOUGH = 100
 TOTAL: dict[str, Counter[str]] = {"preset": Counter(), "options": Counter()}
@@ -161,19 +161,18 @@ DONE: set[tuple[str, int]] = set()
 @pytest.mark.xdist_group("gouji oracle soak")  # one process, which adds up the counts
 @pytest.mark.parametrize(("column", "part"), SOAK_PARTS)
 def test_many_hands(column: str, part: int) -> None:
-    """100 of 2,000 hands of the preset, or 100 of one of 32 combinations of options: 20 of them
-    dealt by the engine, 80 that look for what is rare.
+    """100 of 4,000 hands of the preset, or 100 of one of 32 combinations of options: 20 of them
+    dealt by the engine, 40 stacked, and 40 that go on otherwise where something rare happened.
 
     They look for what is rare in the counts so far, so a part alone plays other hands.
     """
     options = Options() if column == "preset" else COMBINATIONS[part]
     seed = 100_000 * (column == "options") + 1000 * part
     rng, seen = random.Random(seed), TOTAL[column]
-    compare([engine_deal(options, seed + i) for i in range(20)], seed, seen)
-    runs = rare_runs(options, rng, seen, ENOUGH)
-    for _ in range(2):
-        deals, hands = zip(*itertools.islice(runs, 40), strict=True)
-        follow(deals, hands, rng)
+    dealt = [engine_deal(options, seed + i) for i in range(20)]
+    compare(dealt + [stacked_deal(options, rng) for _ in range(40)], seed, seen)
+    deals, hands = zip(*itertools.islice(rare_runs(options, rng, seen, ENOUGH), 40), strict=True)
+    follow(deals, hands, rng)
     DONE.add((column, part))
 
 
