@@ -25,11 +25,13 @@ class ActionLayout:
 
     Attributes:
         verbs: the moves that are a word; ids 0, 1, … in this order.
+        set_blocks: names of the blocks whose moves play cards, the last ones.
     """
 
     blocks: tuple[tuple[str, int], ...]
 
     verbs: ClassVar[tuple[str, ...]]
+    set_blocks: ClassVar[tuple[str, ...]]
 
     @cached_property
     def offsets(self) -> dict[str, int]:
@@ -49,6 +51,16 @@ class ActionLayout:
     def verb_id(self) -> dict[str, int]:
         """Action id of each verb."""
         return {verb: action for action, verb in enumerate(self.verbs)}
+
+    @cached_property
+    def sets_from(self) -> int:
+        """First id of a move that plays cards; all from there on do."""
+        return min(self.offsets[name] for name in self.set_blocks)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Texts of all moves that play no cards, by id."""
+        return tuple(self.text(action) for action in range(self.sets_from))
 
     @cached_property
     def hash(self) -> str:

@@ -8,6 +8,8 @@ says", how a hand begins, what is legal and what a move does; see
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
@@ -35,6 +37,8 @@ class PackedEngine(Generic[S, L]):
         phases: name of each phase, by number: those before play, play, over.
         state_class: the game's tables.
         public_ids: ``[A]`` what others see of each action, in the dtype of ``recent``.
+        record_fields: top-level fields of this game's records, between ``moves`` and ``finish``,
+            with their types as pydantic takes them; :meth:`_results` fills them.
         rules: the options; ``rules.cards`` is the deck.
     """
 
@@ -43,6 +47,7 @@ class PackedEngine(Generic[S, L]):
     phases: tuple[str, ...]
     state_class: type[S]
     public_ids: Ints
+    record_fields: Mapping[str, Any] = MappingProxyType({})
     rules: Any
 
     _phase: int
@@ -63,7 +68,7 @@ class PackedEngine(Generic[S, L]):
         """Begin the hand of new tables: :meth:`_give` the cards, ask the first seat.
 
         Args:
-            codes: ``[N, …]`` deals as :meth:`_packed_deal` has them.
+            codes: ``[N, S, …]`` deals as :meth:`_packed_deal` has them.
             start: ``[N]`` seats that got the first card.
         """
         raise NotImplementedError
@@ -111,6 +116,22 @@ class PackedEngine(Generic[S, L]):
     def _last_words(self, state: S) -> list[dict[str, Any]]:
         """Of each table what :meth:`final_infos` adds to its outcome."""
         return [{} for _ in range(len(state))]
+
+    def stars(self, state: S, tables: Ints, actions: Ints) -> Ints:
+        """``[N]`` kind of the card that carries a star in the record of actions ``[N]`` of the
+        acting players of tables ``[N]``, -1 for none."""
+        return np.full(len(tables), NOBODY)
+
+    def public_text(self, text: str) -> str:
+        """A record's move text (without the seat) as others see it."""
+        return text
+
+    def sets_of(
+        self, cards: npt.NDArray[np.integer], stars: npt.NDArray[np.integer]
+    ) -> npt.NDArray[np.int64]:
+        """Action ids ``[P]`` of played cards ``[P, 54]`` with starred kinds ``[P]``, -1 for none;
+        -1 where they make no set."""
+        raise NotImplementedError
 
     def _encode(self, state: S, t: Ints | None, viewer: Ints, out: I8 | None) -> I8:
         """``[N, D]`` observations of seats ``[N]`` at tables ``[N]``, None for all."""
@@ -167,7 +188,7 @@ class PackedEngine(Generic[S, L]):
         return self.reset_deals(self.parse_deal(hands, start)[None], np.array([start]))
 
     def reset_deals(self, codes: npt.NDArray[Any], starts: Ints) -> S:
-        """B tables with given deals ``codes [B, …]`` and start seats ``[B]``, as
+        """B tables with given deals ``codes [B, S, …]`` and start seats ``[B]``, as
         :meth:`parse_deal` gives and checks them; a void ends the hand with scores 0."""
         state = self.state_class(len(codes))
         state.injected = 1
@@ -214,7 +235,7 @@ class PackedEngine(Generic[S, L]):
     def _packed_deal(
         self, order: npt.NDArray[np.uint8], start: npt.NDArray[np.int8]
     ) -> npt.NDArray[Any]:
-        """Deals as this game keeps them, ``[B, …]``: counts ``[B, S, 56] int8`` of card codes,
+        """Deals as this game keeps them, ``[B, S, …]``: counts ``[B, S, 56] int8`` of card codes,
         unless a game needs to know in which order they came.
 
         Args:
@@ -234,7 +255,7 @@ class PackedEngine(Generic[S, L]):
     def dealt_codes(
         self, hand_seeds: npt.NDArray[np.uint64], redeals: Ints
     ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
-        """Deals ``[B, …]`` as :meth:`_packed_deal` has them (as a rule counts ``[B, S, 56]`` of
+        """Deals ``[B, S, …]`` as :meth:`_packed_deal` has them (as a rule counts ``[B, S, 56]`` of
         card codes), and start seats ``[B]``."""
         order, start = deals.deal(self.rules.cards, self.seats, hand_seeds, redeals)
         return self._packed_deal(order, start), start

@@ -1,12 +1,14 @@
 """What every game of the suite offers to adapters, records, views and agents.
 
 The adapters hold no rules and know no game: they are written against :class:`Game`. A new game is
-an engine with these methods, named in :func:`make_game`.
+an engine with these methods, named in :data:`GAMES`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +19,9 @@ from lupai.envs.layout import Layout
 
 I8 = npt.NDArray[np.int8]
 I64 = npt.NDArray[np.int64]
-GAMES = ("baohuang",)
+GAMES: Final = {  # a game more is a line more
+    "baohuang": "lupai.envs.baohuang.engine:Engine",
+}
 
 
 class LegalMoves(Protocol):
@@ -85,58 +89,109 @@ class Tables(Protocol):
 
 
 class Game(Protocol):
-    """A rules engine; see :class:`lupai.envs.baohuang.engine.Engine` for the meanings."""
+    """A rules engine.
+
+    What a game has in common with the others it inherits from
+    :class:`~lupai.envs.engine.PackedEngine`, where methods are described; for an example see
+    :class:`lupai.envs.baohuang.engine.Engine`.
+    """
+
+    rules: Any  # prints as the rules string; ``differing()`` is the dict of records
+
+    # What the game is.
+    @property
+    def game(self) -> str:
+        """Name, as in records and :data:`GAMES`."""
 
     @property
-    def game(self) -> str: ...
-    @property
-    def seats(self) -> int: ...
-    @property
-    def phases(self) -> tuple[str, ...]: ...
-    @property
-    def actions(self) -> ActionLayout: ...
-    @property
-    def observation_layout(self) -> Layout: ...
-    @property
-    def state_layout(self) -> Layout: ...
+    def seats(self) -> int:
+        """Number of seats S."""
 
-    rules: Any
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """Name of each phase by number."""
 
+    @property
+    def actions(self) -> ActionLayout:
+        """Action ids, the same under all rules of the game."""
+
+    @property
+    def observation_layout(self) -> Layout:
+        """Sections of :meth:`observe`."""
+
+    @property
+    def state_layout(self) -> Layout:
+        """Sections of :meth:`state_vector`."""
+
+    @property
+    def public_ids(self) -> npt.NDArray[np.integer]:
+        """``[A]`` what others see of each action."""
+
+    @property
+    def record_fields(self) -> Mapping[str, Any]:
+        """Top-level fields that this game's records have beside everybody's, with their types."""
+
+    # Dealing.
     def reset(self, seeds: Any, episodes: Any = 0) -> Any: ...
     def reset_hands(self, hands: list[str], start: int) -> Any: ...
-    def reset_deals(self, codes: I8, starts: Any) -> Any: ...
-    def dealt_codes(self, hand_seeds: Any, redeals: Any) -> tuple[I8, I8]: ...
+    def reset_deals(self, codes: npt.NDArray[Any], starts: Any) -> Any: ...
+    def dealt_codes(self, hand_seeds: Any, redeals: Any) -> tuple[npt.NDArray[Any], I8]: ...
     def dealt_hands(self, hand_seed: int, redeal: int = 0) -> tuple[list[str], int]: ...
-    def parse_deal(self, hands: list[str], start: int) -> I8: ...
+    def parse_deal(self, hands: list[str], start: int) -> npt.NDArray[Any]: ...
     def can_be_void(self, hand_seed: int, redeal: int) -> bool: ...
+
+    # Decisions.
     def legal(self, state: Any, tables: Any = None) -> Any: ...
     def step(
         self, state: Any, actions: Any, tables: Any = None, cards: I8 | None = None,
         legal: Any = None,
     ) -> None: ...  # fmt: skip
+    def copy_tables(self, state: Any, n: int, tables: Any = None) -> Any: ...
+
+    # The end.
     def scores(self, state: Any) -> I64: ...
     def outcome(self, state: Any, table: int) -> dict[str, Any]: ...
     def outcomes(self, state: Any) -> list[dict[str, Any]]: ...
     def final_info(self, state: Any, table: int) -> dict[str, Any]: ...
     def final_infos(self, state: Any) -> list[dict[str, Any]]: ...
+
+    # What is seen.
     def observe(self, state: Any, seats: Any, tables: Any = None, out: I8 | None = None) -> I8: ...
     def state_vector(self, state: Any, tables: Any = None) -> I8: ...
     def mask_hidden(self, state: Any, seats: Any, tables: Any = None) -> Any: ...
     def fill_hidden(self, masked: Any, seats: Any, hands: I8, marked_b: Any = None) -> Any: ...
-    def copy_tables(self, state: Any, n: int, tables: Any = None) -> Any: ...
     def determinize(
         self, state: Any, seats: Any, n: int, rng: np.random.Generator, tables: Any = None
     ) -> Any: ...
+
+    # Text.
     def legal_texts(self, state: Any, table: int, legal: Any = None) -> list[str]: ...
     def move_text(self, state: Any, table: int, action: int) -> str: ...
     def action_of(self, state: Any, table: int, text: str) -> int: ...
     def hand_texts(self, state: Any, table: int, seat: int) -> list[str]: ...
-    def record_move(self, state: Any, table: int, action: int) -> tuple[str, str, I8]: ...
-    def read_move(self, state: Any, table: int, text: str) -> tuple[int, I8]: ...
-    def holds(self, state: Any, actions: Any, tables: Any, cards: I8) -> Any: ...
     def explain_illegal(self, state: Any, table: int, action: int) -> str: ...
     def render(self, view: Any) -> str: ...
     def render_gods_eye(self, state: Any) -> str: ...
+
+    # Records: moves with their very cards.
+    def record_move(self, state: Any, table: int, action: int) -> tuple[str, str, I8]: ...
+    def read_move(self, state: Any, table: int, text: str) -> tuple[int, I8]: ...
+    def holds(self, state: Any, actions: Any, tables: Any, cards: I8) -> Any: ...
+    def public_text(self, text: str) -> str: ...
+    def stars(self, state: Any, tables: Any, actions: Any) -> Any: ...
+    def sets_of(self, cards: Any, stars: Any) -> I64: ...
+
+
+def engine_class(name: str) -> Any:
+    """Class of a game's engine; its module is read when it is asked for.
+
+    Raises:
+        RulesError: unknown game.
+    """
+    if name not in GAMES:
+        raise RulesError(f"unknown game {name!r}; games: {', '.join(GAMES)}")
+    module, _, engine = GAMES[name].partition(":")
+    return getattr(import_module(module), engine)
 
 
 def make_game(name: str, rules: Any) -> Game:
@@ -145,8 +200,5 @@ def make_game(name: str, rules: Any) -> Game:
     Raises:
         RulesError: unknown game, or options that the game refuses.
     """
-    if name == "baohuang":
-        from lupai.envs.baohuang.engine import Engine
-
-        return Engine(rules)
-    raise RulesError(f"unknown game {name!r}; games: {', '.join(GAMES)}")
+    game: Game = engine_class(name)(rules)
+    return game

@@ -7,11 +7,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.baohuang.actions import ACTIONS, SET, SET_IDENTITY
 from lupai.envs.cards import KIND_TEXTS
 from lupai.envs.game import Game, LegalMoves
+from lupai.envs.seats import NOBODY
 
-_TEXTS: Final = tuple(ACTIONS.text(a) for a in range(SET))  # verbs and calls
+_FIRST: Final = np.zeros(1, np.intp)
 
 
 class Log:
@@ -19,7 +19,7 @@ class Log:
 
     Attributes:
         moves: of each table, since its last redeal, as in a record (``"3 play 9c 9d B"``).
-        history: the same as everybody saw it: a secret call is a call.
+        history: the same as everybody saw it, such as a secret call as a call.
     """
 
     def __init__(self, engine: Game, state: Any) -> None:
@@ -41,9 +41,9 @@ class Log:
         seats = state.actor[tables].astype(np.intp)
         redeals = state.redeals[tables].copy()
         before = state.hands[tables, seats]
-        kinds = state.identity_kind[tables].copy()
+        stars = self.engine.stars(state, tables, actions)
         self.engine.step(state, actions, tables, legal=legal)
-        texts = _play_texts(actions, before - state.hands[tables, seats], kinds)
+        texts = _texts(self.engine, actions, before - state.hands[tables, seats], stars)
         again = state.redeals[tables] != redeals
         for table, seat, text, void in zip(
             tables.tolist(), seats.tolist(), texts, again.tolist(), strict=True
@@ -52,7 +52,7 @@ class Log:
                 self.moves[table], self.history[table] = [], []
                 continue
             self.moves[table].append(f"{seat} {text}")
-            self.history[table].append(_public(f"{seat} {text}"))
+            self.history[table].append(f"{seat} {self.engine.public_text(text)}")
 
 
 class TableLog:
@@ -74,7 +74,8 @@ class TableLog:
         Raises:
             IllegalMoveError: nothing was played and nothing written.
         """
-        seat, redeals, kind = state.actor[0], state.redeals[0], state.identity_kind[0]
+        seat, redeals = state.actor[0], state.redeals[0]
+        star = self.engine.stars(state, _FIRST, np.array([action]))[0]
         hand = state.hands[0, seat]
         cards = hand.copy()
         self.engine.step(state, [action], legal=legal)
@@ -82,7 +83,7 @@ class TableLog:
             self._unwritten, self._moves, self._history = [], [], []
             return
         cards -= hand
-        self._unwritten.append((int(seat), action, cards, int(kind)))
+        self._unwritten.append((int(seat), action, cards, int(star)))
 
     @property
     def moves(self) -> list[str]:
@@ -92,40 +93,38 @@ class TableLog:
 
     @property
     def history(self) -> list[str]:
-        """The same as everybody saw it: a secret call is a call."""
+        """The same as everybody saw it, such as a secret call as a call."""
         self._write()
         return self._history
 
     def _write(self) -> None:
         if not self._unwritten:
             return
-        seats, actions, cards, kinds = zip(*self._unwritten, strict=True)
+        seats, actions, cards, stars = zip(*self._unwritten, strict=True)
         self._unwritten = []
-        texts = _play_texts(np.array(actions), np.stack(cards), np.array(kinds))
+        texts = _texts(self.engine, np.array(actions), np.stack(cards), np.array(stars))
         for seat, text in zip(seats, texts, strict=True):
             self._moves.append(f"{seat} {text}")
-            self._history.append(_public(f"{seat} {text}"))
+            self._history.append(f"{seat} {self.engine.public_text(text)}")
 
 
-def _public(move: str) -> str:
-    return move.removesuffix(" secret")
-
-
-def _play_texts(
+def _texts(
+    engine: Game,
     actions: npt.NDArray[np.integer],
     cards: npt.NDArray[np.int8],
-    identity_kinds: npt.NDArray[np.integer],
+    stars: npt.NDArray[np.integer],
 ) -> list[str]:
-    """Record texts of N moves, from the cards ``[N, 54]`` that left each hand."""
+    """Record texts of N moves, from the cards ``[N, 54]`` that left each hand, and the kinds
+    ``[N]`` that carry a star, -1 for none."""
+    said, first = engine.actions.words, engine.actions.sets_from
     words: list[list[str]] = [[] for _ in range(len(actions))]
-    rows, kinds = np.nonzero(np.where((actions >= SET)[:, None], cards, 0))
+    rows, kinds = np.nonzero(np.where((actions >= first)[:, None], cards, 0))
     copies = cards[rows, kinds]
     for row, kind, count in zip(rows.tolist(), kinds.tolist(), copies.tolist(), strict=True):
         words[row] += [KIND_TEXTS[kind]] * count
-    for row in np.flatnonzero(actions >= SET_IDENTITY).tolist():
-        card = KIND_TEXTS[int(identity_kinds[row])]
-        words[row][words[row].index(card)] += "*"
+    for row in np.flatnonzero(stars != NOBODY).tolist():
+        words[row][words[row].index(KIND_TEXTS[int(stars[row])])] += "*"
     return [
-        _TEXTS[action] if action < SET else "play " + " ".join(words[row])
+        said[action] if action < first else "play " + " ".join(words[row])
         for row, action in enumerate(actions.tolist())
     ]

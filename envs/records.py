@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from lupai.envs.cards import shorten
 from lupai.envs.deals import MAX_VOIDS
 from lupai.envs.errors import LupaiError, RecordError
-from lupai.envs.game import Game, make_game
+from lupai.envs.game import GAMES, Game, engine_class, make_game
 
 FORMAT: Final = "lupai/1"
 META: Final = "lupai"  # our own entry in a record's free ``meta``
@@ -24,30 +25,28 @@ META_LAYOUTS: Final = {"action_layout": "actions", "observation_layout": "observ
 Seat = Annotated[int, Field(ge=0)]
 
 
-class _Roles(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-    emperor: Seat | None
-    guard: Seat | None
-    solo: Literal["grab", "open", "secret"] | None
-
-
-class _Record(BaseModel):
-    """Shape of a record; whether it is a possible hand only a replay can tell."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-    format: Literal["lupai/1"]
-    game: Literal["baohuang"]
-    rules: dict[str, Any]
-    seed: Annotated[int, Field(ge=0, lt=1 << 64)] | None
-    start: Seat
-    hands: list[str]
-    moves: list[str]
-    roles: _Roles
-    finish: list[Seat]
-    scores: list[int]
-    redeals: Annotated[int, Field(ge=0, lt=MAX_VOIDS)]
-    players: list[str]
-    meta: dict[str, Any]
+@cache
+def _shape(game: str) -> type[BaseModel]:
+    """Shape of a game's records; whether one is a possible hand only a replay can tell."""
+    fields: dict[str, Any] = {
+        "format": Literal["lupai/1"],
+        "game": Literal.__getitem__(tuple(GAMES)),
+        "rules": dict[str, Any],
+        "seed": Annotated[int, Field(ge=0, lt=1 << 64)] | None,
+        "start": Seat,
+        "hands": list[str],
+        "moves": list[str],
+        **engine_class(game).record_fields,
+        "finish": list[Seat],
+        "scores": list[int],
+        "redeals": Annotated[int, Field(ge=0, lt=MAX_VOIDS)],
+        "players": list[str],
+        "meta": dict[str, Any],
+    }
+    needed: Any = {name: (kind, ...) for name, kind in fields.items()}
+    config = ConfigDict(extra="forbid", strict=True)
+    shape: type[BaseModel] = create_model("Record", __config__=config, **needed)
+    return shape
 
 
 def make_record(
@@ -101,8 +100,10 @@ def load_record(line: str) -> dict[str, Any]:
         raise RecordError(f"no JSON: {error} in {shorten(line.strip())!r}") from None
     if not isinstance(data, dict):
         raise RecordError(f"a record is a JSON object, not {shorten(line.strip())!r}")
+    game = data.get("game")
+    known = isinstance(game, str) and game in GAMES
     try:
-        _Record.model_validate(data)
+        _shape(game if known else next(iter(GAMES))).model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(p) for p in first["loc"])

@@ -37,7 +37,8 @@ class Replay:
         engine: its rules.
         players: names as they stand in the record, by nobody checked.
         steps: as dealt, and after each move.
-        outcome: roles, finish and scores as the moves give them; None unless the hand ended.
+        outcome: roles (where there are some), finish and scores as the moves give them; None unless
+            the hand ended.
         fault: why the record is not possible, None if it is. WARNING: it may name hidden cards.
 
     Raises:
@@ -62,9 +63,10 @@ class Replay:
             self.fault = str(error)
 
     def _add(self, state: Any, move: str | None) -> None:
-        public = move
-        if move is not None and move.partition(" ")[2].startswith("call "):
-            public = move.removesuffix(" secret")
+        public = None
+        if move is not None:
+            seat, _, text = move.partition(" ")
+            public = f"{seat} {self.engine.public_text(text)}"
         self.steps.append(Step(len(self.steps), move, public, state.take([0])))
 
     def _end(self, record: dict[str, Any]) -> None:

@@ -14,12 +14,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.baohuang.actions import SET
 from lupai.envs.cards import shorten
 from lupai.envs.errors import LupaiError, RecordError
 from lupai.envs.game import Game
+from lupai.envs.reading import Moves
 from lupai.envs.seats import NOBODY
-from lupai.envs.verify import MOVE, Moves, read_sets
 
 __all__ = ["Replays", "read_texts"]
 
@@ -28,13 +27,13 @@ _NONE: Final = NOBODY
 
 
 def read_texts(
-    hands: Sequence[Sequence[str]], supreme: bool
+    engine: Game, hands: Sequence[Sequence[str]]
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int32], npt.NDArray[np.int8], I64]:
     """Moves of H hands, as they are written in records, in numbers.
 
     Args:
+        engine: the rules.
         hands: moves of each hand (``"3 play 9c 9d B"``).
-        supreme: whether the identity card is 特画.
 
     Returns:
         Seats ``[H, T] int8`` and action ids ``[H, T] int32``, -1 behind the end of a hand; the
@@ -44,17 +43,13 @@ def read_texts(
     Raises:
         RecordError: a move that cannot be read; names hand and move.
     """
-    moves, lengths = Moves(), np.array([len(hand) for hand in hands], np.int64)
+    moves, lengths = Moves(engine), np.array([len(hand) for hand in hands], np.int64)
     for number, hand in enumerate(hands):
         try:
             moves.add(list(hand))
         except KeyError as error:
             raise RecordError(f"hand {number}: no move: {shorten(str(error))}") from None
-    sets, _, cards = read_sets(moves.codes, moves.lengths, supreme)
-    seat, action = np.divmod(np.array(moves.said, np.int64), MOVE)
-    plays = action == SET  # the cards say which
-    row = np.where(plays, np.cumsum(plays), 0)
-    action = np.where(plays, sets[row], action)
+    seat, action, row, cards, _ = moves.numbers()
     if (bad := np.flatnonzero(action < 0)).size:
         number = int(np.searchsorted(np.cumsum(lengths), bad[0], side="right"))
         raise RecordError(f"hand {number}: a play of cards that are no set")
@@ -92,7 +87,7 @@ class Replays:
                 )
         self.lengths = np.array([len(record["moves"]) for record in self.records], np.int64)
         self.seats, self.actions, self._cards, self._rows = read_texts(
-            [record["moves"] for record in self.records], bool(engine.rules.supreme)
+            engine, [record["moves"] for record in self.records]
         )
         deals = []
         for number, record in enumerate(self.records):

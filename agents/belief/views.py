@@ -53,7 +53,7 @@ class PublicLog:
         Raises:
             RecordError: a move that cannot be read.
         """
-        seats, actions, _, _ = read_texts(histories, bool(engine.rules.supreme))
+        seats, actions, _, _ = read_texts(engine, histories)
         return cls.of_actions(seats, actions)
 
     def cut(self, lengths: npt.ArrayLike) -> PublicLog:

@@ -62,6 +62,7 @@ class BaohuangActions(ActionLayout):
     """What the ids of Baohuang mean."""
 
     verbs = VERBS
+    set_blocks = ("set", "set_identity")
 
     def _meaning(self) -> tuple[list[Any], npt.NDArray[Any]]:
         return [VERBS, CALL_WAYS, KIND_TEXTS], PARTS

@@ -17,10 +17,12 @@ B tables and no rules. The AEC environment is a table of one.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
 
 from lupai.envs.baohuang import hidden, notation, observation, play, roles, scoring, worlds
 from lupai.envs.baohuang.actions import PUBLIC_ID, VERB_ID
@@ -30,11 +32,21 @@ from lupai.envs.baohuang.state import PHASE_NAMES, SEATS, SOLO_NAMES, Phase, Sta
 from lupai.envs.baohuang.texts import Texts
 from lupai.envs.cards import CODE_B_MARKED, CODE_R_MARKED, KIND_B, KIND_R, NUM_KINDS
 from lupai.envs.layout import Layout
+from lupai.envs.records import Seat
 from lupai.envs.seats import NOBODY
 
 I8 = npt.NDArray[np.int8]
 _DECLINE: Final = VERB_ID["decline"]
 _CEDE: Final = VERB_ID["cede"]
+
+
+class Roles(BaseModel):
+    """Field ``roles`` of a record."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    emperor: Seat | None
+    guard: Seat | None
+    solo: Literal["grab", "open", "secret"] | None
 
 
 class Engine(Texts):
@@ -52,6 +64,7 @@ class Engine(Texts):
     phases = PHASE_NAMES
     state_class = State
     public_ids = PUBLIC_ID
+    record_fields = MappingProxyType({"roles": Roles})
     observation_layout: Final[Layout] = observation.OBSERVATION
     state_layout: Final[Layout] = observation.STATE
 

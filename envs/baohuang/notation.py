@@ -8,7 +8,7 @@ import numpy.typing as npt
 from lupai.envs.baohuang import play
 from lupai.envs.baohuang.actions import ACTIONS, SET, SET_IDENTITY, Move
 from lupai.envs.baohuang.legal import Ints
-from lupai.envs.baohuang.sets import CardSet
+from lupai.envs.baohuang.sets import CardSet, set_id
 from lupai.envs.baohuang.state import PHASE_NAMES, State
 from lupai.envs.cards import (
     KIND_B,
@@ -173,6 +173,26 @@ def read_move(state: State, table: int, text: str, *, supreme: bool) -> tuple[in
     x = int(supreme and bool(stars))
     played = CardSet(rank, len(naturals), b, r, x, starred=bool(stars) and not x)
     return ACTIONS.encode(Move("play", cards=played)), counts
+
+
+def sets_of(
+    cards: npt.NDArray[np.integer], stars: npt.NDArray[np.integer], *, supreme: bool
+) -> npt.NDArray[np.int64]:
+    """Action ids ``[P]`` of played cards ``[P, 54]``, -1 where they make no set; ``stars [P]`` are
+    the kinds of the starred cards, -1 for none."""
+    total = len(cards)
+    flagged = stars != NOBODY
+    if supreme:  # the starred card is X, whatever else it is
+        cards = cards.copy()
+        row = np.flatnonzero(flagged)
+        cards[row, stars[row]] -= 1
+    naturals = cards[:, :KIND_B].reshape(total, NATURAL_RANKS, 4).sum(axis=2)
+    b, r, n = cards[:, KIND_B], cards[:, KIND_R], naturals.sum(axis=1)
+    good = ((naturals > 0).sum(axis=1) <= 1) & (n <= MAX_NATURALS)
+    good &= (b <= MAX_JOKERS) & (r <= MAX_JOKERS) & ((n + b + r + flagged) > 0)
+    rank = np.where(n > 0, naturals.argmax(axis=1), ROW_JOKERS)
+    ids = set_id(rank, n, b, r) + np.where(flagged, SET_IDENTITY, SET)
+    return np.where(good, ids, NOBODY)
 
 
 def hold(

@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.envs.baohuang import notation, render
-from lupai.envs.baohuang.actions import ACTIONS, BaohuangActions
+from lupai.envs.baohuang.actions import ACTIONS, SET_IDENTITY, BaohuangActions
 from lupai.envs.baohuang.legal import Ints, Legal
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import State
 from lupai.envs.engine import PackedEngine
+from lupai.envs.seats import NOBODY
 
 if TYPE_CHECKING:
     from lupai.envs.view import View
@@ -64,6 +65,22 @@ class Texts(PackedEngine[State, Legal]):
             IllegalMoveError: the cards make no set, or the star is on another card.
         """
         return notation.read_move(state, table, text, supreme=self.rules.supreme)
+
+    def public_text(self, text: str) -> str:
+        """A record's move text as others see it: a secret call is a call."""
+        return notation.public_text(text)
+
+    def stars(self, state: State, tables: Ints, actions: Ints) -> Ints:
+        """``[N]`` kind of the card that carries a star in the record, -1 for none: the identity
+        card where it is played as such."""
+        return np.where(actions >= SET_IDENTITY, state.identity_kind[tables], NOBODY)
+
+    def sets_of(
+        self, cards: npt.NDArray[np.integer], stars: npt.NDArray[np.integer]
+    ) -> npt.NDArray[np.int64]:
+        """Action ids ``[P]`` of played cards ``[P, 54]`` with starred kinds ``[P]``, -1 for none;
+        -1 where they make no set."""
+        return notation.sets_of(cards, stars, supreme=self.rules.supreme)
 
     def holds(
         self, state: State, actions: Ints, tables: npt.ArrayLike, cards: npt.NDArray[np.int8]
