@@ -80,15 +80,15 @@ def run_make(arguments: argparse.Namespace) -> int:
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Check a pack."""
-    from lupai.train.arena.packs import ONLY, load_pack
+    from lupai.train.arena.games import arena_game
+    from lupai.train.arena.packs import load_pack
 
     pack = load_pack(arguments.pack, arguments.rules)
     print(f"{pack.name}: {pack.count:,} deals of rules {pack.rules}")
     if pack.seeds is None:
         print(f"episodes {pack.start:,} … {pack.start + pack.count - 1:,} of seed {pack.seed}")
     if pack.only is not None:
-        print(
-            f"only {pack.only}: {ONLY[pack.only]}; what comes before play: caller {pack.calling!r}"
-        )
+        text = arena_game(pack.game).only[pack.only].text
+        print(f"only {pack.only}: {text}; what comes before play: caller {pack.calling!r}")
     print(f"sha256 {pack.sha256}")
     return 0
