@@ -26,7 +26,7 @@ from lupai.envs.view import View
 from lupai.envs.wrappers import AssertOutOfBounds, OrderEnforcing, TerminateIllegal
 
 Observation = dict[str, npt.NDArray[np.int8]]
-_RESET_OPTIONS = {"hands", "start"}
+_RESET_OPTIONS = ("hands", "start")
 REWARDS = ("score",)
 RENDER_MODES = ("ansi", "human")
 
@@ -100,16 +100,18 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
         Args:
             seed: 0 … 2**64 - 1; without one the next hand of the running seed is dealt (of a
                 random one, if there is none yet).
-            options: ``{"hands": [five texts], "start": seat}`` deals these very hands.
+            options: ``{"hands": [a text for each seat], "start": seat}`` deals these very hands; a
+                game may have more.
 
         Raises:
             SeedError, NotationError, RulesError: see :meth:`Engine.reset` and ``reset_hands``.
         """
         options = options or {}
-        unknown = sorted(set(options) - _RESET_OPTIONS)
+        known = (*_RESET_OPTIONS, *self.engine.reset_options)
+        unknown = sorted(set(options) - set(known))
         if unknown:  # PettingZoo's convention is to go on; its api_test passes such an option
             warnings.warn(
-                f"reset: unknown option {unknown[0]!r}; known: hands, start", stacklevel=2
+                f"reset: unknown option {unknown[0]!r}; known: {', '.join(known)}", stacklevel=2
             )
         if ("hands" in options) != ("start" in options):
             raise LupaiError("reset: an injected deal needs both options, hands and start")
@@ -120,13 +122,15 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
         else:
             base, episode = self._base_seed, self._episode + 1
         injected: tuple[list[str], int] | None = None
+        own = {name: options[name] for name in self.engine.reset_options if name in options}
+        engine: Any = self.engine  # its own options are no part of the protocol
         if "hands" in options:
-            state = self.engine.reset_hands(options["hands"], options["start"])
+            state = engine.reset_hands(options["hands"], options["start"], **own)
             injected = (list(options["hands"]), options["start"])
         else:
-            state = self.engine.reset([base], episode)
+            state = engine.reset([base], episode, **own)
         self._base_seed, self._episode = base, episode
-        self._injected = injected
+        self._injected, self._options = injected, own
         self._state: Tables = state
         self._log = TableLog(self.engine)
 
@@ -235,7 +239,7 @@ class CardGameEnv(AECEnv[str, Observation, int | None]):
             hands, start = self.engine.dealt_hands(seed, int(state.redeals[0]))
         return make_record(
             self.engine, seed, hands, start, self._log.moves, self.engine.outcome(state, 0),
-            int(state.redeals[0]), players,
+            int(state.redeals[0]), players, self._options,
         )  # fmt: skip
 
     def render(self) -> str | None:

@@ -20,6 +20,7 @@ from lupai.envs.cards import CODE_TEXTS, NUM_CODES, count_ranks, parse_hand
 from lupai.envs.errors import IllegalMoveError, RulesError
 from lupai.envs.game import LegalMoves
 from lupai.envs.packed import RECENT, PackedTables, every, rows
+from lupai.envs.rules import GameRules
 from lupai.envs.seats import NOBODY
 
 I8 = npt.NDArray[np.int8]
@@ -36,7 +37,10 @@ class PackedEngine(Generic[S, L]):
         seats: number of seats S.
         phases: name of each phase, by number: those before play, play, over.
         state_class: the game's tables.
+        rules_class: the game's options.
         public_ids: ``[A]`` what others see of each action, in the dtype of ``recent``.
+        reset_options: keywords that :meth:`reset` and :meth:`reset_hands` take beside those here;
+            a record has them in its ``meta``.
         record_fields: top-level fields of this game's records, between ``moves`` and ``finish``,
             with their types as pydantic takes them; :meth:`_results` fills them.
         rules: the options; ``rules.cards`` is the deck.
@@ -46,8 +50,10 @@ class PackedEngine(Generic[S, L]):
     seats: int
     phases: tuple[str, ...]
     state_class: type[S]
+    rules_class: type[GameRules]
     public_ids: Ints
     record_fields: Mapping[str, Any] = MappingProxyType({})
+    reset_options: tuple[str, ...] = ()
     rules: Any
 
     _phase: int
@@ -243,6 +249,16 @@ class PackedEngine(Generic[S, L]):
             start: ``[B]`` seats that got the first card.
         """
         return deals.code_counts(order, start, self.seats)
+
+    def differing_seat(self, deal: Any, other: Any, start: int) -> int | None:
+        """First seat that holds other cards in two deals of :meth:`parse_deal`; None for none."""
+        wrong = np.flatnonzero((deal != other).any(axis=1))
+        return int(wrong[0]) if wrong.size else None
+
+    def named_kinds(self, state: S, tables: Ints, actions: Ints) -> Ints:
+        """``[N]`` kind of the card that a record names in a move without a set, -1 for none; asked
+        when the moves were made."""
+        return np.full(len(actions), NOBODY)
 
     def dealt_hands(self, hand_seed: int, redeal: int = 0) -> tuple[list[str], int]:
         """The dealt hands as text, each in deal order, and the start seat."""

@@ -16,11 +16,13 @@ import numpy.typing as npt
 from lupai.envs.actions import ActionLayout
 from lupai.envs.errors import RulesError
 from lupai.envs.layout import Layout
+from lupai.envs.rules import GameRules
 
 I8 = npt.NDArray[np.int8]
 I64 = npt.NDArray[np.int64]
 GAMES: Final = {  # a game more is a line more
     "baohuang": "lupai.envs.baohuang.engine:Engine",
+    "gouji": "lupai.envs.gouji.engine:Engine",
 }
 
 
@@ -131,9 +133,14 @@ class Game(Protocol):
     def record_fields(self) -> Mapping[str, Any]:
         """Top-level fields that this game's records have beside everybody's, with their types."""
 
+    @property
+    def reset_options(self) -> tuple[str, ...]:
+        """Keywords that :meth:`reset` and :meth:`reset_hands` take beside those of every game."""
+
     # Dealing.
     def reset(self, seeds: Any, episodes: Any = 0) -> Any: ...
     def reset_hands(self, hands: list[str], start: int) -> Any: ...
+    def differing_seat(self, deal: Any, other: Any, start: int) -> int | None: ...
     def reset_deals(self, codes: npt.NDArray[Any], starts: Any) -> Any: ...
     def dealt_codes(self, hand_seeds: Any, redeals: Any) -> tuple[npt.NDArray[Any], I8]: ...
     def dealt_hands(self, hand_seed: int, redeal: int = 0) -> tuple[list[str], int]: ...
@@ -179,6 +186,7 @@ class Game(Protocol):
     def holds(self, state: Any, actions: Any, tables: Any, cards: I8) -> Any: ...
     def public_text(self, text: str) -> str: ...
     def stars(self, state: Any, tables: Any, actions: Any) -> Any: ...
+    def named_kinds(self, state: Any, tables: Any, actions: Any) -> Any: ...
     def sets_of(self, cards: Any, stars: Any) -> I64: ...
 
 
@@ -192,6 +200,16 @@ def engine_class(name: str) -> Any:
         raise RulesError(f"unknown game {name!r}; games: {', '.join(GAMES)}")
     module, _, engine = GAMES[name].partition(":")
     return getattr(import_module(module), engine)
+
+
+def rules_class(name: str) -> type[GameRules]:
+    """Class of a game's options.
+
+    Raises:
+        RulesError: unknown game.
+    """
+    found: type[GameRules] = engine_class(name).rules_class
+    return found
 
 
 def make_game(name: str, rules: Any) -> Game:

@@ -43,7 +43,8 @@ class Log:
         before = state.hands[tables, seats]
         stars = self.engine.stars(state, tables, actions)
         self.engine.step(state, actions, tables, legal=legal)
-        texts = _texts(self.engine, actions, before - state.hands[tables, seats], stars)
+        named = self.engine.named_kinds(state, tables, actions)
+        texts = _texts(self.engine, actions, before - state.hands[tables, seats], stars, named)
         again = state.redeals[tables] != redeals
         for table, seat, text, void in zip(
             tables.tolist(), seats.tolist(), texts, again.tolist(), strict=True
@@ -66,7 +67,7 @@ class TableLog:
         self.engine = engine
         self._moves: list[str] = []
         self._history: list[str] = []
-        self._unwritten: list[tuple[int, int, npt.NDArray[np.int8], int]] = []
+        self._unwritten: list[tuple[int, int, npt.NDArray[np.int8], int, int]] = []
 
     def step(self, state: Any, action: int, legal: LegalMoves | None = None) -> None:
         """Play an action of the acting seat of a table of one; see :meth:`Game.step`.
@@ -83,7 +84,8 @@ class TableLog:
             self._unwritten, self._moves, self._history = [], [], []
             return
         cards -= hand
-        self._unwritten.append((int(seat), action, cards, int(star)))
+        named = self.engine.named_kinds(state, _FIRST, np.array([action]))[0]
+        self._unwritten.append((int(seat), action, cards, int(star), int(named)))
 
     @property
     def moves(self) -> list[str]:
@@ -100,9 +102,10 @@ class TableLog:
     def _write(self) -> None:
         if not self._unwritten:
             return
-        seats, actions, cards, stars = zip(*self._unwritten, strict=True)
+        seats, actions, cards, *kinds = zip(*self._unwritten, strict=True)
         self._unwritten = []
-        texts = _texts(self.engine, np.array(actions), np.stack(cards), np.array(stars))
+        stars, named = (np.array(some) for some in kinds)
+        texts = _texts(self.engine, np.array(actions), np.stack(cards), stars, named)
         for seat, text in zip(seats, texts, strict=True):
             self._moves.append(f"{seat} {text}")
             self._history.append(f"{seat} {self.engine.public_text(text)}")
@@ -113,9 +116,10 @@ def _texts(
     actions: npt.NDArray[np.integer],
     cards: npt.NDArray[np.int8],
     stars: npt.NDArray[np.integer],
+    named: npt.NDArray[np.integer],
 ) -> list[str]:
-    """Record texts of N moves, from the cards ``[N, 54]`` that left each hand, and the kinds
-    ``[N]`` that carry a star, -1 for none."""
+    """Record texts of N moves, from the cards ``[N, 54]`` that left each hand, the kinds ``[N]``
+    that carry a star, and those that stand behind a word, each -1 for none."""
     said, first = engine.actions.words, engine.actions.sets_from
     words: list[list[str]] = [[] for _ in range(len(actions))]
     rows, kinds = np.nonzero(np.where((actions >= first)[:, None], cards, 0))
@@ -124,7 +128,10 @@ def _texts(
         words[row] += [KIND_TEXTS[kind]] * count
     for row in np.flatnonzero(stars != NOBODY).tolist():
         words[row][words[row].index(KIND_TEXTS[int(stars[row])])] += "*"
-    return [
+    texts = [
         said[action] if action < first else "play " + " ".join(words[row])
         for row, action in enumerate(actions.tolist())
     ]
+    for row in np.flatnonzero(named != NOBODY).tolist():
+        texts[row] = f"{texts[row].partition(' ')[0]} {KIND_TEXTS[int(named[row])]}"
+    return texts

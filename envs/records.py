@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Annotated, Any, Final, Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from lupai.envs.cards import shorten
@@ -58,8 +57,10 @@ def make_record(
     outcome: dict[str, Any],
     redeals: int,
     players: list[str] | None = None,
+    options: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Record with its fields in the order of the format; layout hashes and rules go into meta."""
+    """Record with its fields in the order of the format; layout hashes, rules and what else the
+    hand was begun with (``options``) go into meta."""
     return {
         "format": FORMAT,
         "game": engine.game,
@@ -71,7 +72,7 @@ def make_record(
         **outcome,
         "redeals": redeals,
         "players": list(players) if players is not None else ["unknown"] * engine.seats,
-        "meta": {META: provenance(engine)},
+        "meta": {META: provenance(engine) | (options or {})},
     }
 
 
@@ -177,7 +178,8 @@ def replay(record: dict[str, Any], engine: Game) -> Iterator[Any]:
         RecordError: the deal or a move that cannot be; names the move number.
     """
     try:
-        state = engine.reset_hands(record["hands"], record["start"])
+        reset: Any = engine.reset_hands
+        state = reset(record["hands"], record["start"], **reset_options(record, engine))
     except LupaiError as error:
         raise RecordError(str(error)) from None
     yield state
@@ -193,6 +195,13 @@ def replay(record: dict[str, Any], engine: Game) -> Iterator[Any]:
         except LupaiError as error:
             raise RecordError(f"move {number} {shorten(move)!r}: {error}") from None
         yield state
+
+
+def reset_options(record: dict[str, Any], engine: Game) -> dict[str, Any]:
+    """What a hand was begun with beside its deal, from our entry in ``meta``."""
+    ours = record["meta"].get(META)
+    ours = ours if isinstance(ours, dict) else {}
+    return {name: ours[name] for name in engine.reset_options if name in ours}
 
 
 def check_end(record: dict[str, Any], engine: Game, void: bool, outcome: dict[str, Any]) -> None:
@@ -243,9 +252,9 @@ def check_deal(record: dict[str, Any], engine: Game) -> None:
     if start != record["start"]:
         raise RecordError(f"field 'start': {record['start']}, but seed {seed} starts at {start}")
     theirs = engine.parse_deal(record["hands"], record["start"])
-    wrong = np.flatnonzero((mine != theirs).any(axis=1))
-    if wrong.size:
-        raise RecordError(f"field 'hands': seed {seed} deals another hand to seat {wrong[0]}")
+    seat = engine.differing_seat(mine, theirs, start)
+    if seat is not None:
+        raise RecordError(f"field 'hands': seed {seed} deals another hand to seat {seat}")
     check_voids(seed, redeals, engine)
 
 

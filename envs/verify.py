@@ -23,6 +23,7 @@ from lupai.envs.records import (
     check_meta,
     check_voids,
     engine_of,
+    reset_options,
     verify_record,
 )  # fmt: skip
 
@@ -71,6 +72,8 @@ def _replay(engine: Game, records: list[dict[str, Any]]) -> list[list[str] | Non
     for place, record in enumerate(records):
         try:
             found = check_meta(record, engine)
+            if reset_options(record, engine):
+                continue
             deal = engine.parse_deal(record["hands"], record["start"])
             moves.add(record["moves"])
         except (LupaiError, KeyError):
@@ -108,7 +111,9 @@ def _as_dealt(
     seeds = np.array([records[i]["seed"] for i in seeded], np.uint64)
     redeals = np.array([records[i]["redeals"] for i in seeded])
     mine, start = engine.dealt_codes(seeds, redeals)
-    good[seeded] = (start == starts[seeded]) & (mine == codes[seeded]).all(axis=(1, 2))
+    good[seeded] = (start == starts[seeded]) & (mine == codes[seeded]).reshape(len(seeded), -1).all(
+        axis=1
+    )
     for i in np.flatnonzero(redeals):
         record = records[seeded[i]]
         try:

@@ -63,6 +63,7 @@ class Engine(Texts):
     seats = SEATS
     phases = PHASE_NAMES
     state_class = State
+    rules_class = Rules
     public_ids = PUBLIC_ID
     record_fields = MappingProxyType({"roles": Roles})
     observation_layout: Final[Layout] = observation.OBSERVATION

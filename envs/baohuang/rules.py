@@ -11,16 +11,16 @@ and cannot be set. Rules print as one string that reads back: ``qingdao`` or
 
 from __future__ import annotations
 
-import difflib
-import json
+from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, field_validator
 
-from lupai.envs.baohuang.rules_text import from_file, from_string, show
 from lupai.envs.cards import Deck, four_packs, make_deck, weihai_deck
 from lupai.envs.errors import NotationError, RulesError
+from lupai.envs.rules import GameRules
 
 Preset = Literal["qingdao", "shiwei", "weihai"]
 
@@ -79,10 +79,18 @@ MIN_DECK: Final = 10
 MIN_DECK_TRIBUTE: Final = 15
 
 
-class Rules(BaseModel):
+class Rules(GameRules):
     """All options of one table. Make one with :func:`load_rules`, which fills in the preset."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+    presets = MappingProxyType(PRESETS)
+    default = DEFAULT_PRESET
+    allowed = MappingProxyType(
+        {
+            "deck": "'full216', 'weihai165' or a list of cards",
+            "votes_needed": "1, 2 or 3",
+            "abandon_penalty": "a multiple of 4, from 0 to 1000000",
+        }
+    )
 
     preset: Preset = Field(description="named house rules that fix every other option")
     deck: Literal["full216", "weihai165"] | tuple[str, ...] = Field(
@@ -146,26 +154,14 @@ class Rules(BaseModel):
         """Whether one small joker carries the mark 保."""
         return self.roles_by == "marks" or self.guard_by == "marked_small_joker"
 
-    def differing(self) -> dict[str, Any]:
-        """Options that differ from the preset, for records: ``{"preset": …, option: value}``."""
-        mine = self.model_dump(by_alias=True)
-        base = base_options(self.preset, self.roles_by)
-        out: dict[str, Any] = {"preset": self.preset}
-        for name, value in mine.items():
-            own = PRESETS[self.preset] if name == "roles_by" else base
-            if name != "preset" and value != own[name]:
-                out[name] = list(value) if isinstance(value, tuple) else value
-        return out
+    @classmethod
+    def base(cls, preset: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        """What a preset fixes, for the way to find roles in ``options``."""
+        return base_options(preset, options.get("roles_by", PRESETS[preset]["roles_by"]))
 
-    def __str__(self) -> str:
-        parts = []
-        for name, value in self.differing().items():
-            if name == "preset":
-                parts.append(str(value))
-            else:
-                text = " ".join(value) if isinstance(value, list) else value
-                parts.append(f"{name}={text if isinstance(text, str) else json.dumps(text)}")
-        return ";".join(parts)
+    def check_sense(self) -> None:
+        """Options that have no meaning with the way to find roles, and decks that do not fit."""
+        _check_sense(self)
 
 
 OPTION_NAMES: Final = tuple(_QINGDAO)
@@ -195,52 +191,7 @@ def load_rules(source: Rules | str | dict[str, Any] = DEFAULT_PRESET) -> Rules:
         RulesError: unknown preset or option, wrong value, or a combination without sense; names
             the option and the allowed values.
     """
-    if isinstance(source, Rules):
-        return source
-    if isinstance(source, str) and source.endswith((".yaml", ".yml")):
-        options = from_file(source)
-    else:
-        options = from_string(source) if isinstance(source, str) else source
-    if not isinstance(options, dict):
-        shown = show(source)
-        raise RulesError(f"rules {shown}: give a preset's name, a rules string or a dict")
-    preset = options.get("preset", DEFAULT_PRESET)
-    if not isinstance(preset, str) or preset not in PRESETS:
-        shown = show(preset)
-        raise RulesError(f"rules: unknown preset {shown}; presets: {', '.join(PRESETS)}")
-    for name in options:
-        if name not in OPTION_NAMES and name != "preset":
-            near = difflib.get_close_matches(str(name), OPTION_NAMES, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise RulesError(
-                f"rules: unknown option {show(name)}{hint} (options: {', '.join(OPTION_NAMES)})"
-            )
-    base = base_options(preset, options.get("roles_by", PRESETS[preset]["roles_by"]))
-    try:
-        rules = Rules.model_validate(base | options | {"preset": preset})
-    except ValidationError as error:
-        raise RulesError(_explain(error)) from None
-    _check_sense(rules)
-    return rules
-
-
-_NUMBERS: Final = {
-    "votes_needed": "1, 2 or 3",
-    "abandon_penalty": "a multiple of 4, from 0 to 1000000",
-}
-
-
-def _explain(error: ValidationError) -> str:
-    first = error.errors()[0]
-    name = str(first["loc"][0])
-    allowed = {
-        "literal_error": str(first.get("ctx", {}).get("expected", "")),
-        "bool_type": "true or false",
-    }.get(first["type"]) or _NUMBERS.get(name, first["msg"])
-    if name == "deck":
-        allowed = "'full216', 'weihai165' or a list of cards"
-    value = show(first["input"])
-    return f"rules: option {name!r} cannot be {value}; allowed: {allowed}"
+    return Rules.load(source)
 
 
 def _check_sense(rules: Rules) -> None:
@@ -252,7 +203,7 @@ def _check_sense(rules: Rules) -> None:
     for name in _MARKS_ONLY if by_marks else _CALLED_ONLY:
         if getattr(rules, name) is None:
             choices = "'called_card' or 'marked_small_joker'" if name == "guard_by" else None
-            allowed = choices or _NUMBERS.get(name, "true or false")
+            allowed = choices or Rules.allowed.get(name, "true or false")
             raise RulesError(f"rules: option {name!r} must be set with {where}; allowed: {allowed}")
     if by_marks and rules.guard_card == "supreme":
         raise RulesError("rules: guard_card=supreme needs roles_by=called_card; allowed: ordinary")

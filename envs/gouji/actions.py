@@ -43,6 +43,7 @@ class GoujiActions(ActionLayout):
     """Action ids of Gouji."""
 
     verbs = VERBS
+    set_blocks = ("set",)
 
     def _meaning(self) -> tuple[list[Any], npt.NDArray[Any]]:
         return [VERBS, OFFER_LETTERS], PARTS

@@ -14,10 +14,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Annotated, Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from lupai.envs.cards import NUM_KINDS
 from lupai.envs.errors import LupaiError, RulesError
@@ -35,6 +37,7 @@ from lupai.envs.seats import NOBODY
 I8 = npt.NDArray[np.int8]
 Ints = npt.NDArray[Any]
 
+Seat = Annotated[int, Field(ge=0, lt=SEATS)]
 _REVOLT: Final = VERB_ID["revolt"]
 
 
@@ -58,7 +61,10 @@ class Engine(Texts):
     seats = SEATS
     phases = PHASE_NAMES
     state_class = State
+    rules_class = Rules
     public_ids = _public_ids()
+    record_fields = MappingProxyType({"revolter": Seat | None, "recorded": list[int]})
+    reset_options = ("previous_finish",)
     observation_layout: Final[Layout] = observation.OBSERVATION
     state_layout: Final[Layout] = observation.STATE
 
@@ -132,6 +138,11 @@ class Engine(Texts):
     ) -> npt.NDArray[np.uint8]:
         """The codes in deal order, ``[B, 216]``."""
         return order
+
+    def differing_seat(self, deal: Any, other: Any, start: int) -> int | None:
+        """First seat that gets other cards, or in another order; None for none."""
+        wrong = np.flatnonzero(deal != other)
+        return int((start + wrong[0]) % SEATS) if wrong.size else None
 
     def _redealt(self, state: State, t: Ints) -> State:
         fresh = super()._redealt(state, t)

@@ -40,7 +40,8 @@ def mask_hidden(state: State, t: Ints, viewer: Ints) -> State:
 
 def known_cards(state: State) -> I8:
     """``[B, 6, 54] int8``: copies of each card that everybody knows to be with a seat."""
-    return np.maximum(state.shown - state.played, 0)
+    known: I8 = np.maximum(state.shown - state.played, 0)
+    return known
 
 
 def fill_hidden(masked: State, viewer: Ints, hands: I8) -> State:

@@ -38,7 +38,8 @@ def next_place(left: Any, revolter: Any) -> Any:
 
 def _open_places(state: State, t: Ints) -> Ints:
     taken = np.bitwise_or.reduce(1 << state.places[t].astype(np.int32), axis=1)
-    return _ALL_PLACES & ~taken
+    open_places: Ints = _ALL_PLACES & ~taken
+    return open_places
 
 
 def place_last(state: State, t: Ints, seats: Ints) -> None:

@@ -21,9 +21,10 @@ from lupai.envs.cards import (
 from lupai.envs.errors import IllegalMoveError, NotationError
 from lupai.envs.gouji.actions import ACTIONS, OFFER, SET, Move
 from lupai.envs.gouji.play import cards_of_play
-from lupai.envs.gouji.sets import MAX_JOKERS, MAX_NATURALS, PARTS, ROW_JOKERS, ROW_TWOS, GoujiSet
+from lupai.envs.gouji.sets import PARTS, ROW_TWOS, GoujiSet, set_place
 from lupai.envs.gouji.state import PHASE_NAMES, Kind, State
 from lupai.envs.seats import NOBODY
+from lupai.envs.sets import MAX_JOKERS, MAX_NATURALS, ROW_JOKERS
 
 I8 = npt.NDArray[np.int8]
 Ints = npt.NDArray[Any]
@@ -125,6 +126,21 @@ def read_move(text: str) -> tuple[int, I8]:
         raise NotationError(f"{shorten(text)!r}: more cards than there are")
     row = int(below[0]) if n else ROW_TWOS if t else ROW_JOKERS
     return ACTIONS.encode(Move("play", cards=GoujiSet(row, n, t, b, r))), counts
+
+
+def sets_of(
+    cards: npt.NDArray[np.integer], stars: npt.NDArray[np.integer]
+) -> npt.NDArray[np.int64]:
+    """Action ids ``[P]`` of played cards ``[P, 54]``, -1 where they make no set or one of them has
+    a star (``stars [P]``, kinds, -1 for none)."""
+    ranks = cards[:, :KIND_B].reshape(len(cards), ROW_TWOS + 1, 4).sum(axis=2)
+    below, t = ranks[:, :ROW_TWOS], ranks[:, ROW_TWOS]
+    b, r, n = cards[:, KIND_B], cards[:, KIND_R], below.sum(axis=1)
+    good = (np.count_nonzero(below, axis=1) <= 1) & (stars == NOBODY) & (n + t + b + r > 0)
+    good &= (np.maximum(n, t) <= MAX_NATURALS) & (np.maximum(b, r) <= MAX_JOKERS)
+    row = np.where(n > 0, below.argmax(axis=1), np.where(t > 0, ROW_TWOS, ROW_JOKERS))
+    row, n, t, b, r = (np.where(good, part, 0) for part in (row, n, t, b, r))
+    return np.where(good, SET + set_place(row, n, t, b, r), NOBODY)
 
 
 def hold(state: State, t: Ints, actions: Ints, cards: I8) -> npt.NDArray[np.bool_]:

@@ -138,11 +138,13 @@ def _seats(*seats_and_viewer: Ints) -> Ints:
 
 def _members(seats: Ints, viewer: Ints) -> Ints:
     """Members of a set, by relative seat."""
-    return seats[:, None] >> _ORDER[viewer] & 1
+    found: Ints = seats[:, None] >> _ORDER[viewer] & 1
+    return found
 
 
 def _one_hot(values: Ints, count: int, first: int = 0) -> Ints:
-    return values[:, None] == np.arange(first, first + count)
+    found: Ints = values[:, None] == np.arange(first, first + count)
+    return found
 
 
 def _standing(standing: Ints) -> Ints:

@@ -182,7 +182,8 @@ def _broke(ranks: I8, joker: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Whether one on duty breaks his promise by a set after which he holds ``ranks [N, 15]``: it
     held no joker, or none is left for more than one set."""
     several = np.count_nonzero(ranks[:, :RANK_2], axis=1) > 1
-    return ~joker | (ranks[:, RANK_B:].sum(axis=1) == 0) & several
+    broke: npt.NDArray[np.bool_] = ~joker | (ranks[:, RANK_B:].sum(axis=1) == 0) & several
+    return broke
 
 
 def _leave(

@@ -27,7 +27,8 @@ _LOWEST: Final = np.array([(m & -m).bit_length() - 1 for m in range(ALL + 1)], n
 
 def may_revolt(ranks: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
     """``[N] bool``: hands ``[N, 15]`` without R, B and 2."""
-    none: npt.NDArray[np.bool_] = ~ranks[:, [RANK_2, RANK_B, RANK_R]].any(axis=1)
+    special = ranks[:, [RANK_2, RANK_B, RANK_R]]
+    none: npt.NDArray[np.bool_] = (special == 0).all(axis=1)
     return none
 
 
@@ -62,7 +63,8 @@ def answer(state: State, t: Ints, c: Columns, i: Ints, verbs: Ints) -> Ints:
         c.deaths[one] = DEATHS
         c.phase[one] = Phase.WAIVE
         c.actor[one] = (seat + SEATS // 2) % SEATS
-    return done[count >= 2]
+    void: Ints = done[count >= 2]
+    return void
 
 
 def waive(c: Columns, i: Ints, verbs: Ints) -> None:

@@ -7,7 +7,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.gouji.state import SEATS, State
+from lupai.envs.gouji.orders import SEATS
+from lupai.envs.gouji.state import State
 from lupai.envs.seats import NOBODY
 
 I64 = npt.NDArray[np.int64]
@@ -42,4 +43,5 @@ def scores(state: State) -> I64:
     """``[B, 6] int64``; zeros where the hand is not over, or was void."""
     worth = even_sum(state.places, state.revolter)
     worth = np.where(state.over & (state.void == 0), worth, 0)
-    return np.where(_EVEN, worth[:, None], -worth[:, None])
+    found: I64 = np.where(_EVEN, worth[:, None], -worth[:, None])
+    return found

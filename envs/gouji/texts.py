@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from lupai.envs.engine import PackedEngine
 from lupai.envs.gouji import notation, render
-from lupai.envs.gouji.actions import ACTIONS
+from lupai.envs.gouji.actions import ACTIONS, OFFER, SET
 from lupai.envs.gouji.legal import Legal
 from lupai.envs.gouji.state import State
+from lupai.envs.seats import NOBODY
 
 if TYPE_CHECKING:
     from lupai.envs.view import View
@@ -46,10 +47,36 @@ class Texts(PackedEngine[State, Legal]):
         return notation.hand_texts(state, table, seat)
 
     def record_move(self, state: State, table: int, action: int) -> tuple[str, str, I8]:
-        """A legal move as a record has it and as others see it (both without the seat), and the
-        cards it takes, ``[54] int8``."""
+        """A legal move as a record has it and as others see it now (both without the seat), and
+        the cards it takes, ``[54] int8``; an answer to the poll about a revolution looks like
+        silence until all six are given."""
         text, cards = notation.move_with_cards(state, table, action)
-        return text, text, cards
+        return text, self.public_text(text), cards
+
+    def public_text(self, text: str) -> str:
+        """A record's move text as others see it: an answer to the poll about a revolution is
+        silence. (Who revolted is in the state when all have answered.)"""
+        return "silent" if text == "revolt" else text
+
+    def stars(
+        self, state: State, tables: npt.NDArray[Any], actions: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
+        """``[N]`` of -1: no card has a star."""
+        return np.full(len(actions), NOBODY)
+
+    def named_kinds(
+        self, state: State, tables: npt.NDArray[Any], actions: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
+        """``[N]`` kind of the card that was just offered, -1 for other moves."""
+        offers = (actions >= OFFER) & (actions < SET)
+        return np.where(offers, state.offered[tables], NOBODY)
+
+    def sets_of(
+        self, cards: npt.NDArray[np.integer], stars: npt.NDArray[np.integer]
+    ) -> npt.NDArray[np.int64]:
+        """Action ids ``[P]`` of played cards ``[P, 54]``; -1 where they make no set, or one has a
+        star."""
+        return notation.sets_of(cards, stars)
 
     def read_move(self, state: State, table: int, text: str) -> tuple[int, I8]:
         """Action id and cards ``[54] int8`` of a record's move text (without the seat).

@@ -31,7 +31,7 @@ def gifts_of(previous: list[int]) -> list[tuple[int, int, int]]:
     side. After a 串三户 each loser gives his 对头 one.
 
     >>> gifts_of([0, 1, 2, 3, 4, 5]), gifts_of([0, 2, 4, 1, 3, 5])
-    ([(0, 5, 2)], [(0, 3, 1), (2, 5, 1), (4, 1, 1)])
+    ([(0, 5, 2), (1, 4, 1)], [(0, 3, 1), (2, 5, 1), (4, 1, 1)])
     """
     if len({seat % 2 for seat in previous[:3]}) == 1:
         return [(seat, (seat + 3) % SEATS, 1) for seat in previous[:3]]
@@ -81,8 +81,9 @@ def open_returns(c: Columns, i: Ints) -> Ints:
     c.actor[on] = head(c.queue[on])
     c.queue[on] = behead(c.queue[on])
     c.refused[on] = 0
-    c.queue[i[done]] = EMPTY
-    return i[done]
+    finished: Ints = i[done]
+    c.queue[finished] = EMPTY
+    return finished
 
 
 def offers(state: State, t: Ints) -> npt.NDArray[np.uint32]:
@@ -94,12 +95,11 @@ def offers(state: State, t: Ints) -> npt.NDArray[np.uint32]:
 
 
 def may_refuse(state: State, t: Ints) -> npt.NDArray[np.bool_]:
-    """``[N] bool``: the giver holds no card of the rank, and another one was not yet refused."""
-    receiver = receivers(state, t)
+    """``[N] bool``: the giver holds no card of the rank, and it was not yet refused: a refused one
+    is offered again only when all were, and then it must be taken."""
     rank = RANK_OF_KIND[state.offered[t]]
-    held = _bits(state.ranks[t, receiver] > 0)
-    some = held & ~state.refused[t].astype(np.uint32) != 0
-    can: npt.NDArray[np.bool_] = (state.ranks[t, state.actor[t], rank] == 0) & some
+    new = state.refused[t] >> rank & 1 == 0
+    can: npt.NDArray[np.bool_] = (state.ranks[t, state.actor[t], rank] == 0) & new
     return can
 
 
@@ -109,7 +109,9 @@ def receivers(state: State, t: Ints) -> Ints:
 
 
 def _bits(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint32]:
-    return (flags * (1 << np.arange(NUM_RANKS, dtype=np.uint32))).sum(axis=1, dtype=np.uint32)
+    values = 1 << np.arange(NUM_RANKS, dtype=np.uint32)
+    bits: npt.NDArray[np.uint32] = (flags * values).sum(axis=1, dtype=np.uint32)
+    return bits
 
 
 def offer(state: State, t: Ints, c: Columns, i: Ints, actions: Ints, cards: I8 | None) -> None:

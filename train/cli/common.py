@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
 
-from lupai.envs.baohuang.rules import DEFAULT_PRESET, Rules, load_rules
-from lupai.envs.baohuang.rules_text import read_option
+from lupai.envs.baohuang.rules import DEFAULT_PRESET
 from lupai.envs.cards import shorten
 from lupai.envs.errors import LupaiError
+from lupai.envs.game import GAMES, Game, make_game, rules_class
+from lupai.envs.rules_text import from_file, read_option
 from lupai.train.files import writing_whole
 from lupai.train.jobs import MAX_JOBS
 
@@ -176,6 +177,51 @@ def writing(path: str) -> Iterator[BinaryIO]:
         yield file
 
 
+def add_game(parser: argparse.ArgumentParser) -> None:
+    """Options ``--game``, ``--rules`` and ``--option``; :func:`read_game` reads them."""
+    parser.add_argument(
+        "--game", choices=tuple(GAMES), help="(that of the preset; without one baohuang)"
+    )
+    parser.add_argument(
+        "--rules",
+        metavar="RULES",
+        help="a preset, a rules string such as 'qingdao;yield=false', or a YAML file; see "
+        "`lupai rules` (the first preset of the game)",
+    )
+    add_option(parser)
+
+
+def read_game(game: str | None, source: str | None, changes: Sequence[str] = ()) -> Game:
+    """Engine of ``--game`` and ``--rules`` with the changes of ``--option``.
+
+    Raises:
+        RulesError: see :func:`read_rules`.
+        UsageError: the preset is one of another game.
+    """
+    game = game_of(game, source)
+    source = rules_class(game).default if source is None else source
+    return make_game(game, read_rules(source, changes, game))
+
+
+def game_of(game: str | None, source: str | None) -> str:
+    """The game that is meant: the one named, or that of the preset of some rules.
+
+    Raises:
+        UsageError: the preset is one of another game.
+    """
+    preset = None
+    if source is not None:
+        file = source.endswith((".yaml", ".yml"))
+        found = from_file(source) if file else {"preset": source.partition(";")[0].strip()}
+        preset = found.get("preset")
+    for name in GAMES:
+        if preset in rules_class(name).presets:
+            if game not in (None, name):
+                raise UsageError(f"--game {game}: {preset} is a preset of {name}")
+            return name
+    return game or next(iter(GAMES))
+
+
 def add_rules(parser: argparse.ArgumentParser) -> None:
     """Options ``--rules`` and ``--option``; :func:`read_rules` reads them."""
     parser.add_argument(
@@ -199,14 +245,15 @@ def add_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_rules(source: str, changes: Sequence[str]) -> Rules:
+def read_rules(source: str, changes: Sequence[str], game: str = "baohuang") -> Any:
     """Rules of ``--rules`` with the changes of ``--option``.
 
     Raises:
         RulesError: a preset, option or value that does not exist, or that makes no sense here.
         UsageError: a change that cannot be read, or stands twice.
     """
-    rules = load_rules(source)
+    load = rules_class(game).load
+    rules = load(source)
     given: dict[str, Any] = {}
     for text in changes:
         name, value = read_option(text)
@@ -214,7 +261,7 @@ def read_rules(source: str, changes: Sequence[str]) -> Rules:
             why = "--rules names the preset" if name == "preset" else f"{name} stands twice"
             raise UsageError(f"--option {shorten(text)}: {why}")
         given[name] = value
-    return load_rules(rules.differing() | given) if given else rules
+    return load(rules.differing() | given) if given else rules
 
 
 def add_progress(parser: argparse.ArgumentParser) -> None:

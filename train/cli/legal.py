@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, BinaryIO, Final
 
@@ -15,8 +17,10 @@ from lupai.envs.baohuang.moves import play_moves
 from lupai.envs.baohuang.notation import text_order
 from lupai.envs.cards import shorten
 from lupai.envs.errors import LupaiError
+from lupai.envs.game import GAMES
 from lupai.envs.seats import NOBODY
-from lupai.train.cli.common import UsageError, add_rules, lines, read_rules, reading, stdout
+from lupai.train.cli import positions_gouji
+from lupai.train.cli.common import UsageError, add_game, lines, read_game, reading, stdout
 from lupai.train.cli.positions import Position, PositionError, read_position
 
 EXAMPLES: Final = """examples:
@@ -25,11 +29,15 @@ EXAMPLES: Final = """examples:
   lupai legal --hand "9c 9d B" --standing 8 --circle 2    he yielded before
   lupai legal --rules shiwei --hand "9c* 4d 4s" --standing 3R     9c is 特画: play 4X
   lupai legal --rules weihai --option hold_sixes=false --hand "6s 6d B*"
+  lupai legal --game gouji --hand "Kh Kd 2s B" --standing QQB --burning   may he burn it?
   lupai legal --file positions.jsonl                      one position per line, one answer each
 
 A position: {"rules": "qingdao", "hand": "9c 9d B", "standing": "88", "circle": 1,
 "claimable": false, "public": false}; other fields are ignored, and rules may also be an object of
-options. A bad line is answered by {"error": ...}, and the exit status is 1 in the end.
+options. Of Gouji: {"rules": "shandong", "hand": "Kh Kd 2s B", "standing": "QQB", "burning": true,
+"duty": false, "headless": false, "may_yield": false, "melee": false}.
+
+A bad line is answered by {"error": ...}, and the exit status is 1 in the end.
 """
 
 
@@ -48,7 +56,7 @@ def add(commands: Any) -> None:
         description="Print the legal moves of a player in the play phase, one per line.",
         epilog=EXAMPLES,
     )
-    add_rules(parser)
+    add_game(parser)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--hand", help="his cards, a star on the identity card")
     what.add_argument("--file", help="one position as JSON per line; - is standard input")
@@ -56,25 +64,54 @@ def add(commands: Any) -> None:
     parser.add_argument("--circle", type=int, choices=(1, 2), default=1, help="2: he had yielded")
     parser.add_argument("--claimable", action="store_true", help="he may claim the next lead")
     parser.add_argument("--public", action="store_true", help="the identity is public already")
+    for name, about in positions_gouji.FLAGS.items():
+        option = "--" + name.replace("_", "-")
+        parser.add_argument(option, action="store_true", help=f"Gouji: {about}")
     parser.add_argument("--json", action="store_true", help="print one JSON array")
     parser.set_defaults(run=run)
 
 
+@dataclass(frozen=True)
+class _House:
+    """How a game reads positions and answers them.
+
+    Attributes:
+        flags: fields of a position, beside hand and standing, and their usual values.
+        read: a position from its fields and the rules string.
+        answer: legal moves of positions.
+    """
+
+    flags: dict[str, Any]
+    read: Callable[[dict[str, Any], str], Any]
+    answer: Callable[[list[Any]], list[list[str]]]
+
+
+def _house(game: str) -> _House:
+    if game == "gouji":
+        flags = dict.fromkeys(positions_gouji.FLAGS, False)
+        return _House(flags, positions_gouji.read_position, positions_gouji.legal_moves)
+    return _House({"circle": 1, "claimable": False, "public": False}, read_position, legal_moves)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Do it."""
-    rules = str(read_rules(arguments.rules, arguments.option))
+    engine = read_game(arguments.game, arguments.rules, arguments.option)
+    rules, house = str(engine.rules), _house(engine.game)
+    for game in GAMES:
+        for name, usual in _house(game).flags.items():
+            if name not in house.flags and getattr(arguments, name) != usual:
+                raise UsageError(f"--{name.replace('_', '-')}: there is none in {engine.game}")
+    names = ("standing", *house.flags)
+    given = {name: getattr(arguments, name) for name in names}
     if arguments.file is not None:
-        single = ("standing", "claimable", "public")
-        given = [f"--{name}" for name in single if getattr(arguments, name)]
-        if given or arguments.circle != 1:
-            raise UsageError(
-                f"{(given or ['--circle'])[0]} goes with --hand; in --file each line says it"
-            )
+        other = [n for n, value in given.items() if value not in (None, house.flags.get(n))]
+        if other:
+            option = "--" + other[0].replace("_", "-")
+            raise UsageError(f"{option} goes with --hand; in --file each line says it")
         with reading(arguments.file) as stream:
-            return _answer_file(stream, rules)
-    names = ("hand", "standing", "circle", "claimable", "public")
-    position = read_position({name: getattr(arguments, name) for name in names}, rules)
-    (moves,) = legal_moves([position])
+            return _answer_file(stream, rules, house)
+    position = house.read({"hand": arguments.hand, **given}, rules)
+    (moves,) = house.answer([position])
     text = json.dumps(moves) if arguments.json else "\n".join(moves)
     out = stdout()
     out.write((text + "\n").encode())
@@ -82,21 +119,21 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _answer_file(stream: BinaryIO, rules: str) -> int:
+def _answer_file(stream: BinaryIO, rules: str, house: _House) -> int:
     out, bad, first = stdout(), 0, None
     for chunk in lines(stream):
-        positions: list[Position] = []
+        positions: list[Any] = []
         answers: list[str | None] = []  # None: comes from the next position
         for number, line in chunk:
             try:
                 if isinstance(line, LupaiError):
                     raise line
-                positions.append(read_position(_read_json(line), rules))
+                positions.append(house.read(_read_json(line), rules))
                 answers.append(None)
             except LupaiError as error:
                 answers.append(json.dumps({"error": str(error)}))
                 bad, first = bad + 1, first or (number, error)
-        results = iter(legal_moves(positions))
+        results = iter(house.answer(positions))
         texts = (a if a is not None else json.dumps(next(results)) for a in answers)
         out.write("".join(text + "\n" for text in texts).encode())
         out.flush()

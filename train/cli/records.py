@@ -19,7 +19,7 @@ from lupai.agents.streams import agent_seed
 from lupai.envs.cards import shorten
 from lupai.envs.deals import check_seed
 from lupai.envs.errors import LupaiError
-from lupai.envs.game import GAMES, Game, make_game
+from lupai.envs.game import Game
 from lupai.envs.log import Log
 from lupai.envs.records import dump_record, load_record, make_record
 from lupai.envs.verify import verify_records
@@ -27,14 +27,14 @@ from lupai.envs.view import Views
 from lupai.train.cli.common import (
     Line,
     UsageError,
+    add_game,
     add_jobs,
     add_progress,
-    add_rules,
     lines,
     one_line,
     positive,
     progress_bar,
-    read_rules,
+    read_game,
     reading,
     stdout,
     writing,
@@ -44,6 +44,7 @@ from lupai.train.jobs import run_jobs
 RECORD_EXAMPLES: Final = """examples:
   lupai record --hands 100 --seed 7 -o hands.jsonl
   lupai record --players greedy,random,random,random,random --hands 1000 -o hands.jsonl
+  lupai record --game gouji --hands 100 -o gouji.jsonl
   lupai record --rules weihai --option votes_needed=1 --hands 10 -o weihai.jsonl
   lupai record --players runs/quick --hands 10 -o - | lupai verify -
   lupai record --hands 100000 --jobs 8 -o many.jsonl
@@ -75,8 +76,7 @@ def add(commands: Any) -> None:
         description="Let agents play hands and write one record per line.",
         epilog=RECORD_EXAMPLES,
     )
-    parser.add_argument("--game", default="baohuang", choices=GAMES, help="(%(default)s)")
-    add_rules(parser)
+    add_game(parser)
     parser.add_argument(
         "--players",
         default="random",
@@ -104,7 +104,7 @@ def add(commands: Any) -> None:
 
 def run_record(arguments: argparse.Namespace) -> int:
     """Write the records."""
-    engine = make_game(arguments.game, read_rules(arguments.rules, arguments.option))
+    engine = read_game(arguments.game, arguments.rules, arguments.option)
     seed = read_seed(arguments.seed)
     players = read_players(arguments.players, engine.seats)
     # Of trained agents' numbers the last bits may depend on the threads.
