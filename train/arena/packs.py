@@ -22,8 +22,8 @@ import numpy.typing as npt
 from lupai.envs.cards import shorten
 from lupai.envs.deals import check_seed, hand_seeds
 from lupai.envs.errors import LupaiError
-from lupai.envs.game import make_game
-from lupai.train.arena.games import DEFAULT, arena_game, game_of, tag
+from lupai.envs.game import make_game, rules_class
+from lupai.train.arena.games import DEFAULT, arena_game, game_in, tag
 from lupai.train.arena.games.base import PLAYERS
 
 __all__ = ["SHIPPED", "Pack", "PackError", "load_pack", "make_pack", "read_pack"]
@@ -99,7 +99,7 @@ class Pack:
         Raises:
             PackError: it was made for others.
         """
-        wanted = str(arena_game(self.game).load_rules(rules))
+        wanted = str(rules_class(self.game).load(rules))
         if wanted != self.rules:
             raise PackError(
                 f"pack {self.name!r} holds deals of rules {self.rules!r}, not of {wanted!r}; "
@@ -136,7 +136,7 @@ def make_pack(
         PackError: an unknown restriction, or one that no deal of these rules meets.
     """
     arena = arena_game(game)
-    text = str(arena.load_rules(rules))
+    text = str(rules_class(game).load(rules))
     check_seed(seed)
     if not 1 <= deals <= MAX_DEALS or start < 0:
         raise PackError(f"a pack has 1 … {MAX_DEALS:,} deals from episode 0 on")
@@ -181,8 +181,8 @@ def load_pack(source: str, rules: Any = None, game: str | None = None) -> Pack:
             others.
     """
     if source in SHIPPED:
-        arena = arena_game(game or DEFAULT)
-        wanted = arena.load_rules(arena.preset if rules is None else rules)
+        options = rules_class(game or DEFAULT)
+        wanted = options.load(options.default if rules is None else rules)
         file = files("lupai.train.arena").joinpath("packs", f"{source}-{wanted.preset}.json")
         return read_pack(file.read_text("utf-8"), source).of_rules(wanted)
     path = Path(source)
@@ -233,8 +233,8 @@ def _from_json(data: dict[str, Any]) -> Pack:
     check_seed(data["seed"])
     if not all(isinstance(data.get(key), str) for key in ("rules", "name", "calling")):
         raise ValueError("rules, name and calling are texts")
-    arena = game_of(data)
-    if str(arena.load_rules(data["rules"])) != data["rules"]:
+    arena = game_in(data)
+    if str(rules_class(arena.name).load(data["rules"])) != data["rules"]:
         raise ValueError(f"rules {data['rules']!r} are not written as a rules string")
     if data.get("only") not in (None, *arena.only):
         raise ValueError(f"only {data.get('only')!r}: not one of {', '.join(arena.only)}")

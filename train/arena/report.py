@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from lupai.train.arena.games import game_of, title
+from lupai.train.arena.games import game_in, title
 from lupai.train.arena.games.base import Table as GameTable
 from lupai.train.arena.hands import FAULTS
 from lupai.train.arena.terminal import interval, number
@@ -79,7 +79,7 @@ def html_report(result: dict[str, Any], timing: dict[str, Any] | None = None) ->
             svg = getattr(plots, name)(result, *more)
             if svg:
                 out.append(f"<figure>{svg}</figure>")
-    rules = title(game_of(result).name, result["rules"])
+    rules = title(game_in(result).name, result["rules"])
     head = html.escape(f"{', '.join(result['players'])}, {rules}")
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{head}</title>'
@@ -96,7 +96,7 @@ def _html_table(table: Table) -> str:
 
 def _blocks(result: dict[str, Any], timing: dict[str, Any] | None) -> Iterator[Block]:
     yield "h1", f"Arena: {', '.join(result['players'])}"
-    pack, game = result["pack"], game_of(result)
+    pack, game = result["pack"], game_in(result)
     rules = title(game.name, result["rules"])
     only = f", {pack['only']} only" if pack["only"] else ""
     yield (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from lupai.train.arena.games import game_of, title
+from lupai.train.arena.games import game_in, title
 from lupai.train.arena.hands import FAULTS
 
 __all__ = ["table", "timing_table", "variance_table"]
@@ -29,7 +29,7 @@ def short(name: str, width: int = 11) -> str:
 
 def table(result: dict[str, Any]) -> str:
     """The matches, and what else was found."""
-    players, game = result["players"], game_of(result)
+    players, game = result["players"], game_in(result)
     rules = title(game.name, result["rules"])
     head = f"{', '.join(players)}, rules {rules}, seed {result['seed']}"
     if result["pack"]["name"] != "deals" or result["pack"]["only"]:
@@ -94,7 +94,7 @@ def _ratings(result: dict[str, Any]) -> list[str]:
     found = result.get("ratings")
     if not found:
         return []
-    head = f"rating ({game_of(result).camps.plural} as teams)"
+    head = f"rating ({game_in(result).camps.plural} as teams)"
     lines = ["", f"{head:<24}{'rating, 95 %':<28}{'hands':>8}"]
     for entry in sorted(found["agents"], key=lambda e: -e["rating"]):
         score = number(entry["rating"]) + interval(entry["low"], entry["high"])

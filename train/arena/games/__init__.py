@@ -10,9 +10,9 @@ from typing import Any, Final
 from lupai.envs.errors import LupaiError
 from lupai.train.arena.games.base import ArenaGame
 
-__all__ = ["DEFAULT", "GAMES", "ArenaGame", "arena_game", "game_of", "tag", "title"]
+__all__ = ["DEFAULT", "GAMES", "ArenaGame", "arena_game", "game_in", "tag", "title"]
 
-GAMES: Final = ("baohuang",)
+GAMES: Final = ("baohuang", "gouji")
 DEFAULT: Final = "baohuang"  # files that name no game are its
 
 
@@ -29,7 +29,7 @@ def arena_game(name: str) -> ArenaGame:
     return game
 
 
-def game_of(data: Mapping[str, Any]) -> ArenaGame:
+def game_in(data: Mapping[str, Any]) -> ArenaGame:
     """The game of a result, a pack or an entry of a leaderboard, from its JSON object."""
     return arena_game(str(data.get("game", DEFAULT)))
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.baohuang.rules import DEFAULT_PRESET, load_rules
 from lupai.envs.baohuang.state import SEATS, Said, Solo
 from lupai.envs.game import Game
 from lupai.envs.seats import NOBODY
@@ -196,8 +195,6 @@ class Baohuang(ArenaGame):
 GAME: Final = Baohuang(
     name="baohuang",
     seats=SEATS,
-    preset=DEFAULT_PRESET,
-    load_rules=load_rules,
     camps=CAMPS,
     tables=TABLES,
     notes=NOTES,

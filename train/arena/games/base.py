@@ -122,8 +122,6 @@ class ArenaGame:
     Attributes:
         name: of the game, as its engine has it.
         seats: of a table.
-        preset: rules where none are named; its packs are shipped, as those of all presets.
-        load_rules: rules from their string, as :func:`lupai.envs.baohuang.rules.load_rules`.
         camps: see there.
         tables: of the report; a match has one group of numbers for each, in this order.
         notes: a sentence below the tables.
@@ -136,8 +134,6 @@ class ArenaGame:
 
     name: str
     seats: int
-    preset: str
-    load_rules: Callable[[Any], Any]
     camps: Camps
     tables: tuple[Table, ...]
     notes: str
