@@ -9,6 +9,7 @@ from lupai.envs.game import GAMES
 from lupai.train.cli.common import (
     add_game,
     add_progress,
+    game_of,
     positive,
     progress_bar,
     read_game,
