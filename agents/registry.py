@@ -12,18 +12,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from lupai.agents.base import Agent
-from lupai.agents.greedy import GreedyAgent
+from lupai.agents.by_game import Bayes, Greedy, Tactical
 from lupai.agents.random_agent import RandomAgent
 from lupai.agents.search import Options, SearchAgent
 from lupai.agents.shipped import PREFIX, shipped_folder, shipped_names
-from lupai.agents.tactical import TacticalAgent, grounded
 from lupai.envs.errors import LupaiError
 
 AGENTS: Final[dict[str, Callable[[], Agent]]] = {
     "random": RandomAgent,
-    "greedy": GreedyAgent,
-    "tactical": TacticalAgent,
-    "bayes": lambda: TacticalAgent(belief=grounded, name="bayes"),
+    "greedy": Greedy,
+    "tactical": Tactical,
+    "bayes": Bayes,
     "search": SearchAgent,
 }
 

@@ -7,12 +7,12 @@ Other seats are counted from the player's: column ``j - 1`` of an ``[N, 4]`` arr
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from lupai.agents.chances import F32, LEVELS, SIZES, log_misses, tails
 from lupai.envs.baohuang.asking import ALL
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import PHASE_PLAY, SEATS
@@ -20,40 +20,13 @@ from lupai.envs.cards import NATURAL_RANKS, RANK_B, RANK_OF_KIND, RANK_R
 from lupai.envs.seats import members
 from lupai.envs.sets import MAX_NATURALS, ROW_JOKERS
 
-F32 = npt.NDArray[np.float32]
 I64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 OTHERS: Final = SEATS - 1
-SIZES: Final = 10  # sets of 9 and more count as one size, which nobody is expected to beat
-_LEVELS: Final = 64  # shares of the unseen cards that one player may hold, in steps of 1/64
 _FULL: Final = {"called_card": 216 / SEATS, "marks": 165 / SEATS}
 _MEMBERS: Final = members(SEATS).astype(bool)
 _RELATIVE: Final = (np.arange(SEATS)[:, None] + np.arange(1, SEATS)) % SEATS
-
-
-@cache
-def _tails() -> F32:
-    """``[levels + 1, 17, SIZES]``: chance that a player who holds this share of the unseen cards
-    has at least so many of a rank of which so many copies are unseen."""
-    share = np.arange(_LEVELS + 1) / _LEVELS
-    out = np.zeros((_LEVELS + 1, MAX_NATURALS + 1, SIZES), np.float64)
-    for copies in range(MAX_NATURALS + 1):
-        chance = np.zeros((_LEVELS + 1, copies + 1))
-        chance[:, 0] = 1
-        for _ in range(copies):
-            chance[:, 1:] = chance[:, 1:] * (1 - share[:, None]) + chance[:, :-1] * share[:, None]
-            chance[:, 0] *= 1 - share
-        at_least = chance[:, ::-1].cumsum(axis=1)[:, ::-1]
-        upto = min(copies, SIZES - 2)
-        out[:, copies, : upto + 1] = at_least[:, : upto + 1]
-    return out.astype(np.float32)
-
-
-@cache
-def _logs() -> F32:
-    """Logarithm of the chance of the contrary, bounded."""
-    return np.log(np.maximum(1 - _tails(), 1e-4)).astype(np.float32)
 
 
 class Count:
@@ -95,7 +68,7 @@ class Count:
         self.to_answer = self.alive & ~out
         total = np.maximum(self.sizes.sum(axis=1), 1)
         self.share = self.sizes / total[:, None]
-        self.level = np.rint(self.share * _LEVELS).astype(np.intp)
+        self.level = np.rint(self.share * LEVELS).astype(np.intp)
         self.bigs = self.unseen[:, RANK_R] + self.unseen_x
         self.jokers = self.bigs + self.unseen[:, RANK_B]
         self.start = _FULL[rules.roles_by]
@@ -122,7 +95,7 @@ class Count:
         index = self.level[:, :, None] * (MAX_NATURALS + 1) + copies[:, None]
         can = np.zeros((n, OTHERS, ROW_JOKERS + 1, SIZES), np.float32)
         above = can[:, :, : NATURAL_RANKS - 1]  # chances against each rank but the highest
-        _logs().reshape(-1, SIZES).take(index[:, :, 1:], axis=0, out=above, mode="clip")
+        log_misses().reshape(-1, SIZES).take(index[:, :, 1:], axis=0, out=above, mode="clip")
         for rank in range(NATURAL_RANKS - 3, -1, -1):
             above[:, :, rank] += above[:, :, rank + 1]
         np.exp(above, out=above)
@@ -130,13 +103,13 @@ class Count:
         can[:, :, :, 0] = 1
         can *= self.alive[:, :, None, None]
         self.can = can
-        tails = _tails()
-        self.has_joker = tails[self.level, np.minimum(self.jokers, 8)[:, None], 1]
-        self.big_tail = tails[self.level, self.bigs[:, None]][:, :, :6]  # [N, 4, count]
+        tail = tails()
+        self.has_joker = tail[self.level, np.minimum(self.jokers, 8)[:, None], 1]
+        self.big_tail = tail[self.level, self.bigs[:, None]][:, :, :6]  # [N, 4, count]
         # expected other hands with just so many of a rank, as if all were of the mean size
         players = np.maximum(self.alive.sum(axis=1), 1)
-        middle = np.rint(_LEVELS / players).astype(np.intp)
-        self.exact = tails.reshape(-1, SIZES)[middle[:, None] * (MAX_NATURALS + 1) + copies]
+        middle = np.rint(LEVELS / players).astype(np.intp)
+        self.exact = tail.reshape(-1, SIZES)[middle[:, None] * (MAX_NATURALS + 1) + copies]
         self.exact[..., :-1] -= self.exact[..., 1:]
         self.exact *= players[:, None, None].astype(np.float32)
         most = np.zeros((n, ROW_JOKERS + 1), np.int64)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lupai.agents.tactical.counting import F32, I64, SIZES, Bools, Count
+from lupai.agents.chances import F32, SIZES
+from lupai.agents.tactical.counting import I64, Bools, Count
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.cards import NATURAL_RANKS, RANK_B, RANK_R, RANKS
 

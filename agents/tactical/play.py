@@ -33,8 +33,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from lupai.agents.chances import F32, SIZES
 from lupai.agents.tactical.beliefs import Belief, friends
-from lupai.agents.tactical.counting import F32, I64, SIZES, Count
+from lupai.agents.tactical.counting import I64, Count
 from lupai.agents.tactical.planning import Plan
 from lupai.agents.tactical.weights import FEW, LAST, NEAR, SPAN, TERMS, Wills
 from lupai.envs.baohuang.actions import ACTIONS, SET, SET_IDENTITY, VERB_ID

@@ -103,11 +103,6 @@ def may_refuse(state: State, t: Ints) -> npt.NDArray[np.bool_]:
     return can
 
 
-def receivers(state: State, t: Ints) -> Ints:
-    """Seat that made the running offer."""
-    return state.owner[t].astype(np.intp)
-
-
 def _bits(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint32]:
     values = 1 << np.arange(NUM_RANKS, dtype=np.uint32)
     bits: npt.NDArray[np.uint32] = (flags * values).sum(axis=1, dtype=np.uint32)

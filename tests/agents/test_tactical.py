@@ -8,9 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from lupai.agents.chances import tails
 from lupai.agents.random_agent import RandomAgent
 from lupai.agents.tactical import TacticalAgent, heuristic
-from lupai.agents.tactical.counting import Count, _tails
+from lupai.agents.tactical.counting import Count
 from lupai.agents.tactical.play import Trick
 from lupai.agents.tactical.weights import Wills
 from lupai.envs.baohuang.engine import Engine
@@ -120,10 +121,10 @@ def test_tails_are_those_of_the_binomial():
     draws = rng.random((200_000, 6)) < 16 / 64
     for least in range(7):
         share = (draws.sum(axis=1) >= least).mean()
-        assert abs(_tails()[16, 6, least] - share) < 0.005
-    assert (_tails()[:, :, 0] == 1).all()
-    assert _tails()[64, 5, 5] == 1
-    assert not _tails()[:, 2, 3:].any()
+        assert abs(tails()[16, 6, least] - share) < 0.005
+    assert (tails()[:, :, 0] == 1).all()
+    assert tails()[64, 5, 5] == 1
+    assert not tails()[:, 2, 3:].any()
 
 
 def decisions(rules, tables, player, seed=0):
