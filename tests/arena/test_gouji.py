@@ -78,7 +78,7 @@ def played(name, deals, agents=None, only=None, **options):
 
 @pytest.fixture(scope="module")
 def everything():
-    players = [Eager(), Meek(), "random"]
+    players = [Eager(), Meek(), Rebel()]
     return run_arena(players, formats=["round_robin", "mixed"], deals=2, game="gouji")
 
 

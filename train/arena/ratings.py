@@ -4,10 +4,11 @@ The model is Weng and Lin's online Bradley-Terry update for teams ("A Bayesian A
 for Online Ranking", JMLR 2011) as the package ``openskill`` computes it; it is written here for
 many bootstrap resamples at once, and tests compare it with that package.
 
-Camps are teams of unequal size, two against three or one against four, in a game that does not
-favour the larger one. A plain sum of ratings would. So all ratings begin at 0, an average player
-adds nothing to his team, and the emperor's camp has one more member, the *situation* (with a guard,
-or alone in one of three ways), whose rating learns what being in it is worth.
+In Baohuang camps are teams of unequal size, two against three or one against four, in a game that
+does not favour the larger one. A plain sum of ratings would. So all ratings begin at 0, an average
+player adds nothing to his team, and the emperor's camp has one more member, the *situation* (with a
+guard, or alone in one of three ways), whose rating learns what being in it is worth. A game whose
+camps are alike has no situations.
 """
 
 from __future__ import annotations
