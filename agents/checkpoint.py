@@ -135,7 +135,7 @@ def load_agent(
     card = read_card(place)
     engine = engine_for(card, rules, place / CARD_FILE)
     try:
-        policy = build_policy(move_table(engine.observation_layout), card.network)
+        policy = build_policy(move_table(engine.observation_layout, engine.actions), card.network)
     except ValueError as error:
         raise CheckpointError(
             f"{place / CARD_FILE}: 'network' does not fit the game: {error}"

@@ -24,11 +24,10 @@ from torch import Tensor, nn
 from lupai.agents.advice import BEHIND, FEATURES
 from lupai.agents.card import NetworkConfig
 from lupai.agents.history import history_encoder
-from lupai.envs.baohuang.actions import ACTIONS, CALL, SET
-from lupai.envs.baohuang.sets import PARTS
-from lupai.envs.cards import NUM_RANKS, RANK_B, RANK_OF_KIND, RANK_R
+from lupai.envs.actions import ActionLayout
+from lupai.envs.baohuang.actions import ACTIONS
+from lupai.envs.cards import NUM_RANKS, RANK_OF_KIND
 from lupai.envs.layout import Layout
-from lupai.envs.sets import ROW_JOKERS
 
 __all__ = [
     "MoveScorer",
@@ -214,22 +213,8 @@ class MoveTable:
     roles: tuple[slice, slice] | None = None
 
 
-def move_table(layout: Layout) -> MoveTable:
-    """Constants of the action ids under an observation layout with a section ``own_hand``."""
-    static = ACTIONS.features
-    # A rank as one number beside the one-hot: what was learned of a 9 helps with a T.
-    ordinal = np.zeros((ACTIONS.size, 1), np.float32)
-    cards = np.zeros((ACTIONS.size, NUM_RANKS), np.float32)
-    for name, count in ACTIONS.blocks:
-        if not name.startswith("set"):
-            continue
-        ids = ACTIONS.offsets[name] + np.arange(count)
-        rank, n, b, r = PARTS[:count].T
-        natural = rank < ROW_JOKERS
-        cards[ids[natural], rank[natural]] = n[natural]
-        cards[ids, RANK_B], cards[ids, RANK_R] = b, r
-        ordinal[ids, 0] = (rank + 1) / NUM_RANKS
-    ordinal[CALL:SET, 0] = np.tile(RANK_OF_KIND + 1, 3) / NUM_RANKS
+def move_table(layout: Layout, actions: ActionLayout = ACTIONS) -> MoveTable:
+    """Constants of a game's action ids under an observation layout with a section ``own_hand``."""
     hand = np.zeros((layout.size, NUM_RANKS), np.float32)
     columns = layout.slice("own_hand")
     hand[columns.start + np.arange(len(RANK_OF_KIND)), RANK_OF_KIND] = 1
@@ -240,8 +225,9 @@ def move_table(layout: Layout) -> MoveTable:
     if "seat_roles" in layout.by_name:
         own = layout.offsets["seat_roles"]  # seats are counted from the observer: he comes first
         roles = (slice(own, own + 3), layout.slice("solo"))
-    features = np.concatenate([static, ordinal], axis=1)
-    return MoveTable(layout.scale, features, cards, hand, recent, roles)
+    # A rank as one number beside the one-hot: what was learned of a 9 helps with a T.
+    features = np.concatenate([actions.features, actions.ordinal[:, None]], axis=1)
+    return MoveTable(layout.scale, features, actions.cards, hand, recent, roles)
 
 
 class _Constants(nn.Module):

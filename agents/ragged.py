@@ -20,7 +20,6 @@ from lupai.agents.advice import Adviser
 from lupai.agents.base import I32, best_of_rows
 from lupai.agents.card import AgentCard
 from lupai.agents.streams import decision_numbers, lane_draws, own_generator
-from lupai.envs.baohuang.actions import VERB_ID
 from lupai.envs.errors import LupaiError, RulesError
 from lupai.envs.game import Game
 from lupai.envs.view import View, Views
@@ -153,7 +152,7 @@ class ScoringAgent(ABC):
         else:
             chosen = self._scored(views, flat, offsets, draws)
         if self.card.idle == "pass":
-            chosen[legal.idle()] = VERB_ID["pass"]
+            chosen[legal.idle()] = views.engine.actions.verb_id["pass"]
         return chosen
 
     def _scored(

@@ -114,3 +114,13 @@ class ActionLayout:
     def features(self) -> npt.NDArray[np.float32]:
         """``[A, F] float32``: what each id is, one-hots and counts (counts divided by 4)."""
         raise NotImplementedError
+
+    @cached_property
+    def ordinal(self) -> npt.NDArray[np.float32]:
+        """``[A] float32``: the rank of what a move names as one number from 0 to 1."""
+        raise NotImplementedError
+
+    @cached_property
+    def cards(self) -> npt.NDArray[np.float32]:
+        """``[A, 15] float32``: cards of each rank that a move takes from the hand."""
+        raise NotImplementedError

@@ -79,7 +79,7 @@ class PackedEngine(Generic[S, L]):
         """
         raise NotImplementedError
 
-    def _no_moves(self, n: int) -> L:
+    def no_moves(self, n: int) -> L:
         """No legal move at any of n tables."""
         raise NotImplementedError
 
@@ -352,9 +352,9 @@ class PackedEngine(Generic[S, L]):
             out = self._legal_in_play(state, t)
             over = np.flatnonzero(phase == state.OVER)
             if over.size:
-                out.put(over, self._no_moves(len(over)))
+                out.put(over, self.no_moves(len(over)))
         else:
-            out = self._no_moves(len(t))
+            out = self.no_moves(len(t))
         if early.size:
             out.put(early, self._legal_before(state, t[early]))
         return out

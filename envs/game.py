@@ -35,8 +35,9 @@ class LegalMoves(Protocol):
     def counts(self) -> I64:
         """``[N]``."""
 
-    def idle(self) -> npt.NDArray[np.bool_]:
-        """``[N]``: passing is legal and nothing else that matters."""
+    def idle(self, counts: I64 | None = None) -> npt.NDArray[np.bool_]:
+        """``[N]``: passing is legal and nothing else that matters; ``counts`` is what
+        :meth:`counts` gives, where the caller has it."""
 
     def dense(self) -> I8:
         """``[N, A]`` mask."""
@@ -149,6 +150,7 @@ class Game(Protocol):
 
     # Decisions.
     def legal(self, state: Any, tables: Any = None) -> Any: ...
+    def no_moves(self, n: int) -> Any: ...
     def step(
         self, state: Any, actions: Any, tables: Any = None, cards: I8 | None = None,
         legal: Any = None,

@@ -118,10 +118,12 @@ class PackedTables:
         redeals: void deals before this one.
         injected: 1 where the deal was given; a void then ends the hand.
         void: 1 where the hand ended without being played.
+        to_ask: seats still to be asked, as bits; see :mod:`lupai.envs.asking`.
         moves: decisions since the deal.
         hands: ``[B, S, 54] int8`` cards held by kind.
         ranks: ``[B, S, 15] int8`` the same by rank.
         sizes: ``[B, S] int8`` cards held.
+        said: ``[B, S]`` public answers before play, as bits.
         places: ``[B, S] int8`` finishing place 1 … S, 0 while in.
         recent: ``[B, RECENT, 2]`` ring of (seat, public action id), slot = move number.
         seeds: ``[B, 2] uint64`` hand seed and episode seed.
@@ -139,12 +141,14 @@ class PackedTables:
     redeals: Column[Any]
     injected: Column[Any]
     void: Column[Any]
+    to_ask: Column[Any]
     moves: Column[Any]
 
     numbers: npt.NDArray[Any]
     hands: npt.NDArray[np.int8]
     ranks: npt.NDArray[np.int8]
     sizes: npt.NDArray[np.int8]
+    said: npt.NDArray[Any]
     places: npt.NDArray[np.int8]
     recent: npt.NDArray[Any]
     seeds: npt.NDArray[np.uint64]

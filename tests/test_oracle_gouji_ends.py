@@ -38,6 +38,7 @@ def test_a_burned_gousiji() -> None:
     play(hand, "4 silent, 2 T")
     state = hand.state()
     assert (state["duty"], state["counts_as_gouji"]) == (None, True)
+    assert hand.events["burn: of a set 够级 by context"] == hand.events["set: 够级 by context"] == 1
     assert asked(hand) == "4 burn, 3 headless, 5 gouji"
     # Had 2 not passed before the 够死级, he could have burned it.
     play(other, "2 T")

@@ -160,23 +160,21 @@ def test_runs_can_be_played_again() -> None:
 
 
 @pytest.mark.slow
-def test_every_branch_is_met() -> None:
-    """Few hands meet all branches but the rarest; `soak` has counts for every one."""
+def test_few_runs_meet_nearly_every_branch() -> None:
     seen: Counter[str] = Counter()
-    for _ in islice(random_runs(random.Random(7), seen), 300):
+    for _ in islice(random_runs(random.Random(7), seen), 200):
         pass
-    missing = {name for name in EVENTS if seen[name] == 0}
-    assert missing <= {*NEVER, *RAREST}
-
-
-RAREST = ("set: 够级 by context",)
+    missing = [name for name in EVENTS if seen[name] == 0]
+    assert set(NEVER) <= set(missing)
+    assert len(missing) <= 12, missing
 
 
 @pytest.mark.soak
 def test_every_branch_is_met_often() -> None:
+    """Each a hundred times, as a comparison with an engine should demand."""
     seen: Counter[str] = Counter()
     for number, _ in enumerate(random_runs(random.Random(8), seen)):
         if number % 500 == 0 and min(seen[n] for n in EVENTS if n not in NEVER) >= 100:
             break
-        assert number < 200_000, [name for name in EVENTS if seen[name] < 100]
+        assert number < 60_000, [name for name in EVENTS if seen[name] < 100]
     assert all(seen[name] == 0 for name in NEVER)

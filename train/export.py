@@ -44,7 +44,8 @@ def network_config(config: TrainConfig) -> NetworkConfig:
 def policy_with(weights: Mapping[str, Tensor], config: TrainConfig, engine: Engine) -> Policy:
     """A run's policy, or all of them, on the CPU and with copies of these weights."""
     with torch.random.fork_rng(devices=[]):  # first weights are drawn; who is exported plays on
-        policy = build_policy(move_table(engine.observation_layout), network_config(config))
+        table = move_table(engine.observation_layout, engine.actions)
+        policy = build_policy(table, network_config(config))
     policy.load_state_dict(weights)
     return policy
 

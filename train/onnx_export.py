@@ -18,7 +18,6 @@ from lupai.agents.advice import FEATURES
 from lupai.agents.card import CheckpointError
 from lupai.agents.checkpoint import CheckpointAgent
 from lupai.agents.onnx_agent import ADVICE, CARD_KEY, OUTPUT, OnnxAgent, seal
-from lupai.envs.baohuang.engine import Engine
 from lupai.envs.game import make_game
 from lupai.envs.view import Views
 from lupai.train.bench.loops import staggered
@@ -44,7 +43,7 @@ def export_agent(agent: CheckpointAgent, file: Path) -> int:
         CheckpointError: what was exported plays otherwise; nothing is written.
     """
     content = onnx_bytes(agent)
-    engine = Engine(agent.card.rules)
+    engine = make_game(agent.card.game, agent.card.rules)
     state = staggered(engine, CHECKED)
     views = Views(engine, state, state.actor)
     different = int((OnnxAgent(content).act_batch(views) != agent.act_batch(views)).sum())

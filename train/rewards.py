@@ -63,6 +63,8 @@ class Rewards:
         ValueError: an unknown kind.
     """
 
+    seats: Final = SEATS
+
     def __init__(
         self,
         rules: Rules,

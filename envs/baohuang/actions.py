@@ -36,7 +36,16 @@ from lupai.envs.baohuang.sets import (
     format_set,
     parse_set,
 )  # fmt: skip
-from lupai.envs.cards import KIND_TEXTS, NUM_KINDS, parse_kind, shorten
+from lupai.envs.cards import (
+    KIND_TEXTS,
+    NUM_KINDS,
+    NUM_RANKS,
+    RANK_B,
+    RANK_OF_KIND,
+    RANK_R,
+    parse_kind,
+    shorten,
+)  # fmt: skip
 from lupai.envs.errors import NotationError
 from lupai.envs.sets import ROW_JOKERS
 
@@ -159,6 +168,33 @@ class BaohuangActions(ActionLayout):
                 table[ids, names.index("size")] = parts[:, 1:].sum(axis=1) / 4
         table.setflags(write=False)
         return table
+
+    @cached_property
+    def ordinal(self) -> npt.NDArray[np.float32]:
+        """``[A] float32``: the rank of what a move names as one number from 0 to 1."""
+        out = np.zeros(self.size, np.float32)
+        for name, count in self.blocks:
+            ids = self.offsets[name] + np.arange(count)
+            if name in self.set_blocks:
+                out[ids] = (PARTS[:count, 0] + 1) / NUM_RANKS
+            elif name in _CALL_BLOCKS:
+                out[ids] = (RANK_OF_KIND + 1) / NUM_RANKS
+        out.setflags(write=False)
+        return out
+
+    @cached_property
+    def cards(self) -> npt.NDArray[np.float32]:
+        """``[A, 15] float32``: cards of each rank that a move takes from the hand, without X."""
+        out = np.zeros((self.size, NUM_RANKS), np.float32)
+        for name, count in self.blocks:
+            if name in self.set_blocks:
+                ids = self.offsets[name] + np.arange(count)
+                rank, n, b, r = PARTS[:count].T
+                natural = rank < ROW_JOKERS
+                out[ids[natural], rank[natural]] = n[natural]
+                out[ids, RANK_B], out[ids, RANK_R] = b, r
+        out.setflags(write=False)
+        return out
 
 
 _CALL_BLOCKS: Final = ("call", "call_open", "call_secret")

@@ -1,45 +1,26 @@
-"""What the phases before play share: who is asked next, answers, and the crown R*."""
+"""What the phases before play share: polls, the crown R*, and the way into play."""
 
 from __future__ import annotations
 
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from lupai.envs import asking
+from lupai.envs.asking import seat_bit
 from lupai.envs.baohuang.legal import Ints
-from lupai.envs.baohuang.state import PHASE_PLAY, SEATS, Phase, Said, State
+from lupai.envs.baohuang.state import PHASE_PLAY, SEATS, Phase, State
 from lupai.envs.cards import KIND_R, RANK_R, count_ranks
-from lupai.envs.seats import NOBODY, next_seat
+from lupai.envs.seats import NOBODY
 
 ALL: Final = (1 << SEATS) - 1
-_NEXT: Final = next_seat(SEATS)
-
-
-def seat_bit(seat: Ints) -> Ints:
-    """Bit of a seat in a set of seats; nobody has none."""
-    return np.where(seat >= 0, 1 << np.maximum(seat, 0).astype(np.int16), 0).astype(np.int16)
 
 
 def ask(state: State, t: Ints, phase: Phase, seats: Ints | int, first: Ints) -> None:
-    """Open a phase in which ``seats`` are asked, going +1, the first of them from ``first`` on."""
-    state.phase[t] = phase
+    """Open a phase in which ``seats`` are asked, going +1, the first of them from ``first`` on,
+    and in which nobody has voted yet."""
     state.votes[t] = 0
-    state.to_ask[t] = seats
-    state.actor[t] = _NEXT[state.to_ask[t], (first - 1) % SEATS]
-
-
-def say(state: State, t: Ints, what: Said) -> None:
-    """Note a public answer of the actor."""
-    state.said[t, state.actor[t]] |= 1 << what
-
-
-def answered(state: State, t: Ints) -> npt.NDArray[np.bool_]:
-    """Go on to the next to be asked, +1; which tables have nobody left."""
-    state.to_ask[t] &= ~seat_bit(state.actor[t])
-    state.actor[t] = _NEXT[state.to_ask[t], state.actor[t]]
-    nobody_left: npt.NDArray[np.bool_] = state.to_ask[t] == 0
-    return nobody_left
+    asking.ask(state, t, phase, seats, first)
 
 
 def move_crown(state: State, t: Ints, seat: Ints) -> None:

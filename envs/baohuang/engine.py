@@ -87,7 +87,8 @@ class Engine(Texts):
         state.marked_b[t] = np.where(marked_b.any(axis=1), marked_b.argmax(axis=1), NOBODY)
         roles.begin(state, t, self.rules)
 
-    def _no_moves(self, n: int) -> Legal:
+    def no_moves(self, n: int) -> Legal:
+        """No legal move at any of n tables."""
         return Legal.empty(n, int(self.rules.supreme))
 
     def _legal_before(self, state: State, t: Ints) -> Legal:

@@ -26,18 +26,9 @@ from typing import Final
 
 import numpy as np
 
+from lupai.envs.asking import answered, say, seat_bit
 from lupai.envs.baohuang.actions import VERB_ID
-from lupai.envs.baohuang.asking import (
-    ALL,
-    answered,
-    ask,
-    emperors_camp,
-    make_public,
-    move_crown,
-    open_play,
-    say,
-    seat_bit,
-)  # fmt: skip
+from lupai.envs.baohuang.asking import ALL, ask, emperors_camp, make_public, move_crown, open_play
 from lupai.envs.baohuang.legal import Ints, Legal, verb_mask
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import PHASE_OVER, SEATS, Phase, Said, Solo, State

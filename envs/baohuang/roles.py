@@ -27,18 +27,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from lupai.envs.asking import answered, say, seat_bit
 from lupai.envs.baohuang import marks
 from lupai.envs.baohuang.actions import CALL, VERB_ID
-from lupai.envs.baohuang.asking import (
-    ALL,
-    answered,
-    ask,
-    make_public,
-    move_crown,
-    open_play,
-    say,
-    seat_bit,
-)  # fmt: skip
+from lupai.envs.baohuang.asking import ALL, ask, make_public, move_crown, open_play
 from lupai.envs.baohuang.legal import Ints, Legal, verb_mask
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import SEATS, Phase, Said, Solo, State

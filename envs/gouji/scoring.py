@@ -35,7 +35,10 @@ def even_sum(places: npt.NDArray[np.integer], revolter: npt.NDArray[np.integer])
     third[at, revolter[at]] = True
     for side, sign in ((_EVEN, 1), (~_EVEN, -1)):
         won = (places[:, side] == 1).any(axis=1) & (places[:, side] == 2).any(axis=1)
-        worth = np.where(won & third[:, side].any(axis=1), sign * SWEEP, worth)
+        won &= third[:, side].any(axis=1)
+        # or the first three are still open, because burners who failed were placed from the end
+        won |= (places[:, ~side] >= 4).all(axis=1)
+        worth = np.where(won, sign * SWEEP, worth)
     return worth
 
 

@@ -95,9 +95,9 @@ def offers(state: State, t: Ints) -> npt.NDArray[np.uint32]:
 
 
 def may_refuse(state: State, t: Ints) -> npt.NDArray[np.bool_]:
-    """``[N] bool``: the giver holds no card of the rank, and it was not yet refused: a refused one
-    is offered again only when all were, and then it must be taken."""
-    rank = RANK_OF_KIND[state.offered[t]]
+    """``[N] bool``: the giver holds no card of the rank, and did not refuse it before: a refused
+    rank comes back only where every rank was refused. The receiver's hand is hidden from him."""
+    rank = RANK_OF_KIND[state.offered[t]].astype(np.intp)
     new = state.refused[t] >> rank & 1 == 0
     can: npt.NDArray[np.bool_] = (state.ranks[t, state.actor[t], rank] == 0) & new
     return can

@@ -1,7 +1,8 @@
 """Faults that a climbing-game environment can have, as edits of the source.
 
 `FAULTS` is a list of 26 of which PettingZoo's own tests notice eight for sure; `RULE_FAULTS` are
-mistakes in single rules of the presets and options, and leaks of what they keep secret. Each edit
+mistakes in single rules of the presets and options, and leaks of what they keep secret;
+`GOUJI_FAULTS` the same in Gouji. Each edit
 names a file, a text that stands in it exactly once, what to put in its place, and the test file
 that should notice first.
 """
@@ -23,6 +24,14 @@ TABLES = "envs/baohuang/tables.py"
 ROLES = "envs/baohuang/roles.py"
 MARKS = "envs/baohuang/marks.py"
 HIDDEN = "envs/baohuang/hidden.py"
+TRICKS = "envs/gouji/tricks.py"
+TRIBUTE = "envs/gouji/tribute.py"
+SCORING = "envs/gouji/scoring.py"
+T_GOUJI = "tests/envs/gouji/test_oracle_agreement.py::test_hands_of_the_preset"
+T_GOUJI_OPTIONS = "tests/envs/gouji/test_oracle_agreement.py::test_hands_under_all_options"
+T_GOUJI_HIDDEN = "tests/envs/gouji/test_hidden.py"
+T_GOUJI_LEAKS = "tests/envs/gouji/test_leaks.py"
+T_GOUJI_ENGINE = "tests/envs/gouji/test_engine.py"
 
 
 @dataclass(frozen=True)
@@ -163,4 +172,78 @@ RULE_FAULTS = (
            "ask(state, t, Phase.DECLARE, ALL & ~seat_bit(emperor), emperor)",
            "ask(state, t, Phase.DECLARE, np.where(state.guard[t] >= 0, seat_bit(state.guard[t]), "
            "ALL & ~seat_bit(emperor)), emperor)", T_LEAKS),
+)  # fmt: skip
+
+GOUJI_FAULTS = (
+    _fault("an equal rank beats", "envs/gouji/tables.py",
+           "np.arange(ROW_JOKERS) > np.append", "np.arange(ROW_JOKERS) >= np.append", T_GOUJI),
+    _fault("two queens are a 够级牌", "envs/gouji/sets.py", "\"Q\": 3", "\"Q\": 2", T_GOUJI),
+    _fault("neighbours are asked to burn before mates", "envs/gouji/orders.py",
+           "BURNERS: Final = (2, 4, 1, 5)", "BURNERS: Final = (1, 5, 2, 4)", T_GOUJI),
+    _fault("a burn needs no jokers afterwards", "envs/gouji/play.py",
+           "mode = burn * BURNING", "mode = burn * 0", T_GOUJI),
+    _fault("a duty outlives the burner's beaten set", TRICKS,
+           "(answers & (was[_DUTY] == before))", "(answers & (was[_DUTY] == before + 9))",
+           T_GOUJI),
+    _fault("a yield is open twice", TRICKS,
+           "was[_MELEE] | was[_BOTTOM] | was[_YIELDED]", "was[_MELEE] | was[_BOTTOM]", T_GOUJI),
+    _fault("a yield is open at a 底牌", TRICKS,
+           "was[_MELEE] | was[_BOTTOM] | was[_YIELDED]", "was[_MELEE] | was[_YIELDED]", T_GOUJI),
+    _fault("a yield is a pass", TRICKS,
+           "(said.passes & (melee == 0))", "((said.passes | said.yields) & (melee == 0))",
+           T_GOUJI),
+    _fault("对头 out of the trick is asked in his place", TRICKS,
+           "late = plain & (bottom == 0) & (passed & foe != 0)",
+           "late = plain & (bottom < 0) & (passed & foe != 0)", T_GOUJI),
+    _fault("对头 out of the trick is not asked about a 够级 set", TRICKS,
+           "entitled = (foe | (headless & in_trick))",
+           "entitled = ((foe | headless) & in_trick)", T_GOUJI),
+    _fault("the headless are not asked about a 够级 set", TRICKS,
+           "entitled = (foe | (headless & in_trick))", "entitled = foe", T_GOUJI),
+    _fault("sets of the headless can be burned", TRICKS,
+           "unbound = everybody | ((headless & bit[owner] != 0) & (death ^ True))",
+           "unbound = everybody", T_GOUJI),
+    _fault("an answer to a 底牌 is no 够死级", TRICKS,
+           "death = kills | own", "death = own", T_GOUJI),
+    _fault("headless only when the trick ends", TRICKS,
+           "(puts & (was[_BOTTOM] == 1))", "(puts & (was[_BOTTOM] == 9))", T_GOUJI),
+    _fault("对头 of 二科 is headless, too", TRICKS,
+           "(closed & (bottom == 1))", "(closed & (bottom >= 1))", T_GOUJI),
+    _fault("三科 has a 底牌", TRICKS, "(said.place <= 2)", "(said.place <= 3)", T_GOUJI),
+    _fault("a dead set is asked", TRICKS,
+           "nobody = said.dead | said.fails", "nobody = said.fails", T_GOUJI),
+    Fault("a pass binds in 四人乱缠", (
+        (TRICKS, "(said.passes & (melee == 0))", "said.passes"),
+        (TRICKS, "asked = others * everybody", "asked = in_trick * everybody"),
+    ), T_GOUJI),
+    _fault("a revolution gives two 够死级", "envs/gouji/state.py",
+           "DEATHS: Final = 3", "DEATHS: Final = 2", T_GOUJI),
+    _fault("a revolter takes nobody's place", "envs/gouji/leaving.py",
+           "(place >= REVOLTER_PLACE)", "(place > REVOLTER_PLACE)", T_GOUJI),
+    _fault("a revolter is never 三科", SCORING,
+           "third[at, revolter[at]] = True", "third[at, revolter[at]] = False", T_GOUJI_ENGINE),
+    _fault("a string of three is worth what its places are", SCORING,
+           "SWEEP: Final = 12", "SWEEP: Final = 6", T_GOUJI_ENGINE),
+    _fault("an equal number of 3s takes over", "envs/gouji/dealing.py",
+           "more = count > most", "more = count >= most", T_GOUJI_ENGINE),
+    _fault("the first leader leads though he revolted", "envs/gouji/revolution.py",
+           "np.where(leader == c.revolter[i], (leader + 1) % SEATS, leader)", "leader", T_GOUJI),
+    _fault("only the even side ends a hand", "envs/gouji/leaving.py",
+           "for side in _SIDES)", "for side in _SIDES[:1])", T_GOUJI),
+    _fault("a failed burner gets the first open place", "envs/gouji/leaving.py",
+           "state.places[t, seats] = _HIGHEST", "state.places[t, seats] = _LOWEST",
+           T_GOUJI_OPTIONS),
+    _fault("头科 gets the tribute of 二落", TRIBUTE,
+           "(previous[0], previous[5], 2), (previous[1], previous[4], 1)",
+           "(previous[0], previous[4], 2), (previous[1], previous[5], 1)", T_GOUJI_ENGINE),
+    _fault("a rank that the giver holds may be refused", TRIBUTE,
+           "(state.ranks[t, state.actor[t], rank] == 0) & new", "new", T_GOUJI_OPTIONS),
+    _fault("whether an offer may be refused tells the other hand", TRIBUTE,
+           "new = state.refused[t] >> rank & 1 == 0",
+           "new = (state.refused[t] >> rank & 1 == 0) & "
+           "(state.ranks[t, state.owner[t].astype(int), rank] > 0)", T_GOUJI_HIDDEN),
+    _fault("answers to the running poll stay in masked states", "envs/gouji/hidden.py",
+           "np.where(running, out.revolts & mine, out.revolts)", "out.revolts", T_GOUJI_HIDDEN),
+    _fault("the latest moves tell a revolt at once", "envs/gouji/engine.py",
+           "ids[_REVOLT] = VERB_ID[\"silent\"]", "ids[_REVOLT] = _REVOLT", T_GOUJI_LEAKS),
 )  # fmt: skip

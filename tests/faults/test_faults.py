@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.faults import FAULTS, RULE_FAULTS, Fault
+from tests.faults.faults import FAULTS, GOUJI_FAULTS, RULE_FAULTS, Fault
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [
@@ -63,12 +63,12 @@ def run_tests(where: Path, *files: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-ALL = (*FAULTS, *RULE_FAULTS)
+ALL = (*FAULTS, *RULE_FAULTS, *GOUJI_FAULTS)
 
 
 def test_there_are_26_faults_and_those_of_single_rules() -> None:
     assert len({fault.name for fault in FAULTS}) == 26
-    assert len({fault.name for fault in ALL}) == len(ALL) == 26 + 17
+    assert len({fault.name for fault in ALL}) == len(ALL) == 26 + 17 + 31
 
 
 @pytest.mark.timeout(600)

@@ -114,6 +114,26 @@ def one_high(rng: random.Random) -> Deal:
     return _dealt(piles, rng)
 
 
+def runaway(rng: random.Random) -> Deal:
+    """One seat has all A and K and four 3s of a suit, the others few ranks and some jokers.
+
+    He leads and is soon out with a 3, which ordinary cards answer: 够死级, burned, answered.
+    """
+    suit = rng.choice("shcd")
+    first = [card for card in DECK if card[0] in "AK" or card == "3" + suit]
+    order = rng.sample(BELOW_TWO[1:10], 9)
+    rest = [card for rank in order for card in DECK if card[0] == rank]
+    rest += [card for card in DECK if card[0] == "3" and card[1] != suit]
+    high = [card for card in DECK if card[0] in HIGH]
+    rng.shuffle(high)
+    piles = [first]
+    for number in (4, 5, 5, 5, 5):
+        pile = [high.pop() for _ in range(number)]
+        piles.append(pile + [rest.pop() for _ in range(36 - number)])
+    turn = rng.randrange(6)
+    return _dealt(piles[turn:] + piles[:turn], rng)
+
+
 def burners(rng: random.Random) -> Deal:
     """Two or three seats hold the jokers, and few ranks beside them."""
     deck = list(DECK)
@@ -192,6 +212,7 @@ DEALS: dict[str, Callable[[random.Random], Deal]] = {
     "grouped": grouped,
     "two_ranks": two_ranks,
     "one_high": one_high,
+    "runaway": runaway,
     "burners": burners,
     "strong_side": strong_side,
     "poor": poor_seats,
@@ -205,10 +226,11 @@ WEIGHTS = {
     "grouped": 2,
     "two_ranks": 8,
     "one_high": 3,
+    "runaway": 4,
     "burners": 2,
     "strong_side": 1,
     "poor": 2,
     "two_poor": 1,
     "poor_grouped": 6,
-    "spread_threes": 1,
+    "spread_threes": 2,
 }

@@ -239,7 +239,7 @@ def note_set(hand: Hand, seat: int, reason: str, text: str) -> None:
         hand.note("burn: beaten by a headless player")
     elif reason == "deadly":
         _note_deadly(hand, seat, text)
-    elif hand.counts_as_gouji and not is_gouji(text):
+    if reason not in ("burn", "deadly") and hand.counts_as_gouji and not is_gouji(text):
         hand.note("set: 够级 by context")
     if seat in hand.out and reason in ("gouji", "last"):
         hand.note("out: plays against his 对头")

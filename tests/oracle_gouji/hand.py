@@ -266,7 +266,7 @@ class Hand:
         elif reason == "waive":
             self._waive(seat, move)
         elif move in ("pass", "silent", "yield"):
-            self._decline(seat, reason, move)
+            self._decline(seat, move)
         else:
             self._play_set(seat, reason, move)
 
@@ -324,7 +324,7 @@ class Hand:
         self.phase = "melee" if len(self.finish) >= 2 else "play"
         self.queue = [(seat, "lead")]
 
-    def _decline(self, seat: int, reason: str, move: str) -> None:
+    def _decline(self, seat: int, move: str) -> None:
         self.queue.pop(0)
         self.declined.add(seat)
         if move == "yield":

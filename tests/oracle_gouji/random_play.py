@@ -98,7 +98,7 @@ def choose(
         for text in sets:
             sizes[text[0]] = max(sizes[text[0]], text.count(text[0]))
         sets = [text for text in sets if text.count(text[0]) == sizes[text[0]]]
-        if style.big == 1.0 and rng.random() < 0.5:
+        if style.big == 1.0 and rng.random() < 0.9:
             most = max(len(text) for text in sets)
             sets = [text for text in sets if len(text) == most]
     elif kind == "lead" and rng.random() < style.small:
@@ -133,15 +133,17 @@ def play_out(
     rng: random.Random,
     seen: Counter[str] | None = None,
     leads: list[Lead] | None = None,
+    tries: int = 0,
 ) -> list[Move]:
     """Play to the end; returns the moves with their seats.
 
     `seen`, if given, counts the events of many hands; the players then look for
     what is rare in it as soon as somebody is close to going out. `leads`, if
-    given, gets an entry for every trick.
+    given, gets an entry for every trick. `tries`: how many ways they think of to
+    play the first trick.
     """
     styles = [random_style(rng) for _ in range(6)]
-    if rng.random() < 0.4:  # quick: hands run out in few sets
+    if rng.random() < 0.5:  # quick: hands run out in few sets
         styles = [replace(style, big=1.0, jokers=0.05) for style in styles]
     if rng.random() < 0.3:  # sly: pass first, beat later
         styles = [replace(style, decline=0.7) for style in styles]
@@ -154,11 +156,13 @@ def play_out(
         seat, kind = question
         if leads is not None and kind == "lead":
             leads.append((len(moves), hand.copy(), set(hand.events)))
-        if curious and seen is not None and kind == "lead" and hand.phase == "play":
+        if seen is not None and kind == "lead" and hand.phase == "play":
             near = [other for other in hand.holders() if sum(hand.hands[other].values()) <= 4]
-            if len(near) >= (3 if slow else 1):
-                tries = 40 if slow else 6
+            if curious and len(near) >= (3 if slow else 1):
+                tries = max(tries, 40 if slow else 6)
+            if tries:
                 planned = curious_trick(hand, styles, seen + hand.events, rng, tries)
+        tries = 0
         if planned:
             move = planned.pop(0)
         else:
@@ -191,7 +195,7 @@ def random_hand(rng: random.Random, options: Options | None = None) -> Hand:
     hands, start = DEALS[name](rng)
     previous = rng.sample(range(6), 6) if rng.random() < 0.7 else rng.choice(STRINGS)
     # A giver who has nothing left to compare with refuses everything.
-    bare = [i for i, cards in enumerate(hands) if sum(card[0] in HIGH for card in cards) == 1]
+    bare = [i for i, cards in enumerate(hands) if sum(card[0] in HIGH for card in cards) < 2]
     if bare and rng.random() < 0.7:
         giver = rng.choice(bare)
         places = rng.choice(((2, 3, 1, 4, 0, 5), (3, 2, 1, 4, 5, 0)))
@@ -227,4 +231,4 @@ def random_runs(
         number, at_lead, _ = before[-1]
         for _ in range(10):
             again = at_lead.copy()
-            yield first.copy(), moves[:number] + play_out(again, rng, seen)
+            yield first.copy(), moves[:number] + play_out(again, rng, seen, tries=12)

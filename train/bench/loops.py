@@ -17,6 +17,7 @@ import numpy as np
 
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.rules import Rules
+from lupai.envs.game import Game
 
 Loop = Callable[[float], float]
 Extra = Literal["", "observation", "mask"]
@@ -42,7 +43,7 @@ class Tables:
         decisions: decisions made.
     """
 
-    def __init__(self, engine: Engine, state: Any, seed: int = 0) -> None:
+    def __init__(self, engine: Game, state: Any, seed: int = 0) -> None:
         self.engine = engine
         self.state = state
         self.hands = self.decisions = 0
@@ -91,7 +92,7 @@ class Tables:
         return measure
 
 
-def staggered(engine: Engine, tables: int, seed: int = 0) -> Any:
+def staggered(engine: Game, tables: int, seed: int = 0) -> Any:
     """State of B tables at all points of a hand, from its first decision to its last."""
     pool = min(tables, POOL)
     play = Tables(engine, engine.reset(np.arange(pool)), seed)

@@ -52,7 +52,8 @@ class Learner:
     def __init__(self, config: TrainConfig) -> None:
         self.config = config
         sizes = network_config(config)
-        table = move_table(Engine(config.rules_string).observation_layout)
+        engine = Engine(config.rules_string)
+        table = move_table(engine.observation_layout, engine.actions)
         self._table = table
         self.baseline: ValueNetwork | PerfectValueNetwork | None = None
         self.role_head: RoleHead | None = None

@@ -92,7 +92,8 @@ class Sampler:
     def take(self, weights: Weights, epsilon: float) -> None:
         """Play with these from now on."""
         if self._policy is None:
-            table = move_table(self.tables.engine.observation_layout)
+            engine = self.tables.engine
+            table = move_table(engine.observation_layout, engine.actions)
             self._policy = build_policy(table, network_config(self.config)).eval()
         self._policy.load_state_dict({k: torch.from_numpy(np.array(v)) for k, v in weights.items()})
         self.epsilon = epsilon

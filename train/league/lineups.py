@@ -20,7 +20,7 @@ from lupai.agents.streams import agent_seed, table_lanes
 from lupai.envs.game import Game
 from lupai.envs.view import Views
 from lupai.train.arena.caller import call_hands
-from lupai.train.league.matchmaking import NOBODY_ELSE, SEATING, SEATS, Plan, Seating, draw_seats
+from lupai.train.league.matchmaking import NOBODY_ELSE, SEATING, Plan, Seating, draw_seats
 
 __all__ = ["Lineups"]
 
@@ -38,20 +38,26 @@ class Lineups:
         seating: ``drawn`` by the plan before the deal; ``emperor_camp``, ``rebel_camp``: the
             neutral caller plays up to the first lead, then that camp's seats are the learner's.
         seed: of the opponents' own draws.
+        seats: S of the game.
 
     Attributes:
-        learner: ``[B, 5] bool`` seats of the learner.
+        learner: ``[B, S] bool`` seats of the learner.
     """
 
     def __init__(
-        self, tables: int, worker: int = 0, seating: Seating = "drawn", seed: int = 0
+        self,
+        tables: int,
+        worker: int = 0,
+        seating: Seating = "drawn",
+        seed: int = 0,
+        seats: int = 5,
     ) -> None:
         if seating not in SEATING:
             raise ValueError(f"seating is {seating!r}; allowed: {', '.join(SEATING)}")
         self.seating = seating
-        self.learner = np.ones((tables, SEATS), np.bool_)
+        self.learner = np.ones((tables, seats), np.bool_)
         self._worker, self._seed = worker, seed
-        self._plan = Plan((), (), 1.0, (1.0, 1.0, 1.0, 1.0), 0)
+        self._plan = Plan((), (), 1.0, (1.0,) * (seats - 1), 0)
         self._rng = np.random.default_rng(0)  # a plan brings its own
         self._agents: dict[str, Agent] = {}
         self._names: list[str] = []  # of all opponents so far, by the numbers in _against
@@ -101,7 +107,7 @@ class Lineups:
         met = opponents != NOBODY_ELSE
         if self.seating != "drawn":
             call_hands(engine, state, "neutral")
-            every = np.arange(SEATS)
+            every = np.arange(engine.seats)
             emperor, guard = np.asarray(state.emperor)[:, None], np.asarray(state.guard)[:, None]
             camp = (every == emperor) | (every == guard)
             learner[met] = (camp == (self.seating == "emperor_camp"))[met]

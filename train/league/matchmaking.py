@@ -6,8 +6,9 @@ An opponent against whom the learner scores ``s_i`` points a hand is drawn with 
 
 so the hard ones come often, and the easy ones often enough to keep their scores fresh. A hand is
 pure self-play with probability ``self_share``; else one opponent holds all seats that are not the
-learner's, whose number ``k`` of 1 … 4 is drawn by its weights and whose places are drawn uniformly.
-Seats are drawn before the deal, without regard to the cards: roles come about in the hand.
+learner's, whose number ``k`` of 1 … S - 1 is drawn by its weights and whose places are drawn
+uniformly. Seats are drawn before the deal, without regard to the cards: roles come about in the
+hand.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ __all__ = ["SEATING", "Plan", "Seating", "draw_seats", "opponent_shares"]
 
 Seating = Literal["drawn", "emperor_camp", "rebel_camp"]
 SEATING: Final = ("drawn", "emperor_camp", "rebel_camp")
-SEATS: Final = 5
 NOBODY_ELSE: Final = -1  # no opponent: pure self-play
 
 F64 = npt.NDArray[np.float64]
@@ -37,7 +37,7 @@ class Plan:
         names: of the opponents.
         shares: probability of each in hands against an opponent; they sum to 1.
         self_share: probability of pure self-play.
-        seats: weights of 1, 2, 3, 4 seats of the learner.
+        seats: weights of 1, 2, … S - 1 seats of the learner.
         word: seeds the draws, together with the runner's number.
     """
 
@@ -68,9 +68,9 @@ def draw_seats(
 
     Returns:
         ``opponents [H]``, a place in ``plan.names`` or -1 for pure self-play, and
-        ``learner [H, 5]``, which seats are the learner's: all in pure self-play, else 1 … 4.
+        ``learner [H, S]``, which seats are the learner's: all in pure self-play, else 1 … S - 1.
     """
-    draws = rng.random((hands, 3 + SEATS))
+    draws = rng.random((hands, 3 + len(plan.seats) + 1))
     alone = draws[:, 0] < plan.self_share
     if not plan.names:
         alone[:] = True

@@ -21,8 +21,7 @@ from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from lupai.agents.network import pack_legal, packed_width
-from lupai.envs.baohuang.actions import ACTIONS, VERB_ID
-from lupai.envs.baohuang.engine import Engine
+from lupai.envs.game import make_game
 from lupai.train.privileged import CHECK_EVERY, GROUNDED, learner_columns
 from lupai.train.rewards import Rewards
 from lupai.train.sampling.tables import SKIPS, seat_roles
@@ -37,7 +36,7 @@ class LupaiEnv(MultiAgentEnv):
     """One table; agents ``player_0`` … ``player_4`` in seat order, always all five.
 
     Config keys (``config`` is RLlib's EnvContext or a dict):
-        rules: rules string. skip: see EnvConfig.
+        game: which game, ``baohuang``. rules: rules string. skip: see EnvConfig.
         reward: arguments of :class:`~lupai.train.rewards.Rewards` beside the rules.
         stream: list of ints that keys this run's deals, such as ``[seed, iterations before]``.
         privileged: put what only a learner may see into the infos, see lupai.train.privileged.
@@ -51,7 +50,8 @@ class LupaiEnv(MultiAgentEnv):
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         config = config or {}
-        self.engine = Engine(config.get("rules", "qingdao"))
+        self.engine: Any = make_game(config.get("game", "baohuang"), config.get("rules", "qingdao"))
+        actions = self.engine.actions
         self.skip = str(config.get("skip", "idle"))
         if self.skip not in SKIPS:
             raise ValueError(f"skip is {self.skip!r}; allowed: {', '.join(SKIPS)}")
@@ -72,10 +72,10 @@ class LupaiEnv(MultiAgentEnv):
         space = spaces.Dict(
             {
                 OBSERVATION: spaces.Box(-128, 127, (size,), np.int8),
-                LEGAL: spaces.Box(0, 255, (packed_width(ACTIONS.size),), np.uint8),
+                LEGAL: spaces.Box(0, 255, (packed_width(actions.size),), np.uint8),
             }
         )
-        action: Any = spaces.Discrete(ACTIONS.size)
+        action: Any = spaces.Discrete(actions.size)
         self.observation_spaces = dict.fromkeys(self.possible_agents, space)
         self.action_spaces = dict.fromkeys(self.possible_agents, action)
         self._state: Any = None
@@ -159,7 +159,7 @@ class LupaiEnv(MultiAgentEnv):
             if self.skip != "none" and len(ids) == 1:
                 move = ids[:1]
             elif self.skip == "idle" and self._legal.idle()[0]:
-                move = np.array([VERB_ID["pass"]])
+                move = np.array([self.engine.actions.verb_id["pass"]])
             else:
                 self._ids = ids
                 return False
@@ -173,7 +173,7 @@ class LupaiEnv(MultiAgentEnv):
         seats = np.array([seat])
         return {
             OBSERVATION: np.array(self.engine.observe(self._state, seats)[0]),
-            LEGAL: pack_legal(ids, np.array([0, len(ids)]), ACTIONS.size)[0],
+            LEGAL: pack_legal(ids, np.array([0, len(ids)]), self.engine.actions.size)[0],
         }
 
     def _paid(self) -> float:

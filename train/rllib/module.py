@@ -70,7 +70,8 @@ class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
     def setup(self) -> None:
         """Build the networks; critic and role head only where they are trained."""
         config = NetworkConfig.from_json(self.model_config["network"])
-        self.table = move_table(Engine(self.model_config["rules"]).observation_layout)
+        engine = Engine(self.model_config["rules"])
+        self.table = move_table(engine.observation_layout, engine.actions)
         self.pi = build_policy(self.table, config)
         self.role_head = None
         if self.inference_only:

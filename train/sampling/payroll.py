@@ -5,12 +5,11 @@ Pure numpy, no Ray.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.baohuang.state import SEATS, State
 from lupai.train.rewards import Rewards
 from lupai.train.sampling.trajectories import Column, Trajectories
 
@@ -31,12 +30,13 @@ class Payroll:
 
     def __init__(self, rewards: Rewards, tables: int) -> None:
         self.rewards = rewards
-        self._asked = np.zeros((tables, SEATS), bool)  # seats that decided in the running hand
+        # seats that decided in the running hand
+        self._asked = np.zeros((tables, rewards.seats), bool)
         self._ended: list[int] = []
         self._scores: list[npt.NDArray[np.int64]] = []
 
     def columns(
-        self, waiting: State, seats: npt.NDArray[np.integer], rows: npt.NDArray[np.integer]
+        self, waiting: Any, seats: npt.NDArray[np.integer], rows: npt.NDArray[np.integer]
     ) -> dict[str, Column]:
         """Columns ``[N]`` of decisions about to be made; once for each.
 
@@ -65,7 +65,7 @@ class Payroll:
         """Put the column of rewards, ``[N + W] float32``, in the place of this class's columns."""
         credit, phi = data.columns.pop(_CREDIT), data.columns.pop(_PHI)
         ended = self.ended
-        scores = np.array(self._scores, np.int64).reshape(-1, SEATS)
+        scores = np.array(self._scores, np.int64).reshape(-1, self.rewards.seats)
         self._ended, self._scores = [], []
         done = np.isin(data.hands, ended)
         order = np.argsort(ended)

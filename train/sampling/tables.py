@@ -16,10 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.network import pack_legal
-from lupai.envs.baohuang.actions import ACTIONS, VERB_ID
-from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.legal import Legal
-from lupai.envs.baohuang.state import State
+from lupai.envs.game import LegalMoves, make_game
 from lupai.envs.view import Views
 from lupai.train.league.lineups import Lineups
 from lupai.train.privileged import learner_columns
@@ -54,6 +51,7 @@ class Tables:
         key: ints that key the stream of deals; other keys give other deals.
         tables: B.
         lineups: opponents in some of the seats, who are answered for here; None: there are none.
+        game: which game it is.
 
     Attributes:
         state: the B tables. legal: their legal moves, up to date where they wait.
@@ -68,17 +66,17 @@ class Tables:
         key: Sequence[int],
         tables: int,
         lineups: Lineups | None = None,
+        game: str = "baohuang",
     ) -> None:
         if skip not in SKIPS:
             raise ValueError(f"skip is {skip!r}; allowed: {', '.join(SKIPS)}")
-        self.engine = Engine(rules)
+        self.engine: Any = make_game(game, rules)
         self.skip = skip
         seeds = np.random.SeedSequence([int(k) for k in key])
         self._deals = np.random.Generator(np.random.PCG64(seeds))
         self.lineups = lineups
         self.state = self._deal(np.arange(tables))
-        # Of the rules' own form: under 特画 an identity card counts beside the set's cards.
-        self.legal = Legal.empty(tables, int(self.engine.rules.supreme))
+        self.legal: LegalMoves = self.engine.no_moves(tables)
         self.rows: Ints = np.zeros(0, np.int64)
         self._waits = np.zeros(tables, np.bool_)
         ended = self._advance()
@@ -94,14 +92,14 @@ class Tables:
 
     def observe(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
         """``(observation [N, D] int8, packed legal moves [N, W] uint8)`` of the asked seats."""
-        return self.observation(), pack_legal(*self.asked.ids(), ACTIONS.size)
+        return self.observation(), pack_legal(*self.asked.ids(), self.engine.actions.size)
 
     def observation(self) -> npt.NDArray[np.int8]:
         """``[N, D] int8`` of the asked seats."""
         return self.engine.observe(self.state, self.seats, self._asked[0])
 
     @property
-    def asked(self) -> Legal:
+    def asked(self) -> LegalMoves:
         """Legal moves of the N decisions that are waited for."""
         return self._asked[1]
 
@@ -145,7 +143,7 @@ class Tables:
         self.legal.put(rows, self.engine.legal(self.state, rows))
         self._wait()
 
-    def _deal(self, rows: Ints) -> State:
+    def _deal(self, rows: Ints) -> Any:
         """The next hands of the stream, seated for the tables ``rows``."""
         state = self.engine.reset(self._deals.integers(0, 1 << 63, len(rows), dtype=np.uint64))
         if self.lineups is not None:
@@ -166,7 +164,7 @@ class Tables:
                 seat = int(self.state.actor[rows[counts == 0][0]])
                 raise RuntimeError(f"engine fault: seat {seat} has no legal move")
             forced, idle = self._unasked(legal, counts)
-            moves = np.full(len(rows), VERB_ID["pass"])
+            moves = np.full(len(rows), self.engine.actions.verb_id["pass"])
             asked = ~(forced | idle)
             if self.lineups is not None:
                 theirs = self.lineups.answer(self.engine, self.state, rows, legal, counts, moves)
@@ -190,14 +188,14 @@ class Tables:
     def _wait(self) -> None:
         self.rows = np.flatnonzero(self._waits)
         # Tables that wait, None for all, which is faster; and the legal moves there.
-        self._asked: tuple[Ints | None, Legal] = (None, self.legal)
+        self._asked: tuple[Ints | None, LegalMoves] = (None, self.legal)
         self.waiting = self.state
         if len(self.rows) < len(self):
             self._asked = (self.rows, self.legal.take(self.rows))
             self.waiting = self.state.take(self.rows)
 
     def _unasked(
-        self, legal: Legal, counts: npt.NDArray[np.int64]
+        self, legal: LegalMoves, counts: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         none = np.zeros(len(counts), dtype=np.bool_)
         if self.skip == "none":

@@ -133,7 +133,7 @@ class Story:
         ranks = move[-1] if move.startswith("offer") else "" if move in WORDS else move
         cards: list[str] = []
         for rank in ranks:
-            free = [card for card in (self.now[seat] - Counter(cards)).elements()]
+            free = list((self.now[seat] - Counter(cards)).elements())
             cards.append(rng.choice([card for card in free if card[0] == rank]))
         if move == "take":
             assert tribute is not None

@@ -8,7 +8,7 @@ of them (`follow`).
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -101,7 +101,8 @@ def stacked_deal(options: Options, rng: random.Random) -> Deal:
     bare = [i for i in SEATS if sum(card[0] in "RB2" for card in hands[i]) == 1]
     if bare and rng.random() < 0.7:
         giver = rng.choice(bare)
-        previous = [(giver + step) % 6 for step in (2, 3, 1, 4, 0, 5)]
+        places = rng.choice(((2, 3, 1, 4, 0, 5), (3, 2, 1, 4, 5, 0)))
+        previous = [(giver + step) % 6 for step in places]
     return Deal(options, hands, start, previous if options.tribute else None)
 
 
@@ -232,6 +233,34 @@ def played_hand(deal: Deal, rng: random.Random, seen: Counter[str]) -> Watched:
     play_out(hand, rng, seen)
     hand.steps.append(position(hand))
     return hand
+
+
+def rare_runs(
+    options: Options, rng: random.Random, seen: Counter[str], enough: int
+) -> Iterator[tuple[Deal, Watched]]:
+    """Stacked hands to their ends, without end: after one in which something happened that `seen`
+    has fewer than `enough` times, ten that go on otherwise from the trick in which it did.
+
+    `seen` counts the events of such a hand's beginning once.
+    """
+    while True:
+        deal, leads = stacked_deal(options, rng), list[Any]()
+        hand = Watched(deal)
+        moves = play_out(hand, rng, seen, leads)
+        hand.steps.append(position(hand))
+        yield deal, hand
+        rare = min(hand.events, key=lambda name: (seen[name], name))
+        before = [lead for lead in leads if rare not in lead[2]]
+        if seen[rare] >= enough or not before:
+            continue
+        number, at_lead, _ = before[-1]
+        for _ in range(10):
+            rest = play_out(at_lead.copy(), rng, seen, tries=12)
+            hand = Watched(deal)
+            for _seat, move in [*moves[:number], *rest]:
+                hand.play(move)
+            hand.steps.append(position(hand))
+            yield deal, hand
 
 
 # ---- the engine's side
@@ -386,7 +415,7 @@ class Party:
 def follow(
     deals: Sequence[Deal], hands: Sequence[Watched], rng: random.Random, mixed: bool = False
 ) -> Party:
-    """Play the hands again in the engine, comparing every state; `mixed`: not all tables at once."""
+    """Play the hands again in the engine, comparing every state; `mixed`: some tables at a time."""
     party = Party(deals, hands)
     while tables := party.open:
         if mixed:

@@ -14,6 +14,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from lupai.envs import gouji_v0
+from lupai.envs.aec import CardGameEnv
 from lupai.envs.gouji.engine import Engine
 from lupai.envs.gouji.state import PHASE_NAMES, Phase, State
 from lupai.envs.view import View
@@ -25,8 +27,11 @@ from tests.envs.gouji.side_by_side import (
     Watched,
     engine_of,
     id_of,
+    rules_of,
     stacked_deal,
+    text_of,
 )
+from tests.envs.gouji.test_hidden import deal_anew
 from tests.oracle_gouji.options import Options
 from tests.oracle_gouji.random_play import play_out
 
@@ -84,6 +89,7 @@ def compare(
         flat, offsets = engine.legal(state).ids()
         rows = [flat[offsets[i] : offsets[i + 1]].tobytes() for i in tables]
         assert len(set(rows)) == 1
+        assert engine.legal(masked, [0]).ids()[0].tobytes() == rows[0]
     if texts:
         views = [View.of(engine, state.take([i]), viewer, histories[i]) for i in tables]
         looks = [(str(v), v.history, v.legal, v.legal_ids.tobytes(), v.hand) for v in views]
@@ -142,6 +148,40 @@ def test_what_a_seat_sees_does_not_depend_on_what_it_may_not_know() -> None:
     assert all(count[kind] >= 3 for kind in KINDS), count
     assert count["another answer"] >= 3, count  # to a running poll
     assert count["can burn in one world"] >= 3, count  # and is asked in all of them
+
+
+def seen(env: CardGameEnv, agent: str) -> tuple[object, ...]:
+    """Everything one agent can observe."""
+    obs, view = env.observe(agent), env.view(agent)
+    mask = obs["action_mask"].tobytes()
+    return (obs["observation"].tobytes(), mask, env.infos[agent], str(view), view.history)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_environment_shows_no_more(seed: int) -> None:
+    """Cards and answers to the poll change under the environment's hands, and nothing is seen."""
+    rng, options = random.Random(seed), OPTIONS[seed % 3]
+    deal = stacked_deal(options, rng)
+    watched = Watched(deal)
+    play_out(watched, rng)
+    env = gouji_v0.raw_env(rules_of(options))
+    own = {"previous_finish": deal.previous} if deal.previous else {}
+    env.reset(options={"hands": deal.texts, "start": deal.start, **own})
+    for number, step in enumerate(watched.steps):
+        state = env._state
+        if state.phase[0] < Phase.PLAY or number % 10 == 0:
+            for viewer in {int(state.actor[0]), rng.randrange(6)}:
+                agent = f"player_{viewer}"
+                here = seen(env, agent)
+                env._state = deal_anew(state, viewer, rng)
+                env._ask()
+                assert seen(env, agent) == here
+                assert env.observe(agent)["action_mask"].any() == (viewer == state.actor[0])
+                env._state = state
+                env._ask()
+        answers = [event.split(" ")[1] for event in env.view().history if "revolt" in event]
+        assert state.phase[0] > Phase.REVOLT or not answers
+        env.step(env.action_of(text_of(step.move)))
 
 
 @pytest.mark.soak

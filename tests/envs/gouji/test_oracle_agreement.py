@@ -3,6 +3,7 @@
 import itertools
 import os
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,14 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lupai.envs.view import View
 from tests.envs.gouji.side_by_side import (
     Deal,
     Party,
     compare,
     engine_deal,
     engine_of,
-    id_of,
+    follow,
     played_hand,
+    rare_runs,
     rules_of,
     stacked_deal,
 )
@@ -107,25 +110,49 @@ def test_many_tables_do_not_mix() -> None:
     assert max(phases) >= 4
 
 
+@pytest.mark.parametrize("shown", HAND_SIZES)
+def test_hand_sizes_are_displayed_as_the_option_says(shown: str) -> None:
+    """To a spectator: announced at ten cards or fewer, or always."""
+    options, rng = Options(hand_sizes=shown), random.Random(8)
+    deal = stacked_deal(options, rng)
+    party = Party([deal], [played_hand(deal, rng, Counter())])
+    hidden = 0
+    while party.open:
+        sizes = party.steps([0])[0].ranks.sum(axis=1).tolist()
+        view = str(View.of(party.engine, party.state, -1))
+        lines = re.findall(r"seat (\d) +(?:even|odd) +(> 10|\d+ cards)", view)
+        assert [int(seat) for seat, _ in lines] == list(range(6))
+        for seat, text in lines:
+            if sizes[int(seat)] >= 0:  # else the cards were laid down
+                told = shown == "always" or sizes[int(seat)] <= 10
+                assert text == (f"{sizes[int(seat)]} cards" if told else "> 10")
+                hidden += not told
+        party.move([0])
+    assert (hidden > 50) == (shown == "ten")
+
+
 # ---- what once was wrong
 
 
 def test_a_burner_who_may_fail_needs_the_jokers_to_begin() -> None:
-    """With burn_fail = last_place the first burning set once was free: silent was the only word of
-    §3 that the engine kept."""
-    options = Options(burn_fail="last_place")
-    compared = 0
-    for seed in range(40):
-        rng = random.Random(seed)
-        hand = played_hand(stacked_deal(options, rng), rng, Counter())
-        compared += hand.events["burn: could not go on"]
-    assert compared
+    """Under burn_fail = last_place any set that beats once burned; only later sets are free."""
+    options, seen = Options(burn_fail="last_place"), Counter[str]()
+    rng = random.Random(5)
+    compare([stacked_deal(options, rng) for _ in range(6)], 5, seen)
+    assert_common(seen, {"burn: could not go on": 6})
+
+
+def test_hands_at_a_table_alone() -> None:
+    """One table is computed with Python's ints, many are with arrays."""
+    for seed, options in enumerate((Options(), Options(burn_fail="last_place", tribute=True)) * 4):
+        compare([stacked_deal(options, random.Random(seed))], seed, Counter())
 
 
 # ---- the full counts
 
 SOAK_PARTS = [("preset", part) for part in range(20)]
 SOAK_PARTS += [("options", part) for part in range(len(COMBINATIONS))]
+ENOUGH = 100
 TOTAL: dict[str, Counter[str]] = {"preset": Counter(), "options": Counter()}
 DONE: set[tuple[str, int]] = set()
 
@@ -134,14 +161,19 @@ DONE: set[tuple[str, int]] = set()
 @pytest.mark.xdist_group("gouji oracle soak")  # one process, which adds up the counts
 @pytest.mark.parametrize(("column", "part"), SOAK_PARTS)
 def test_many_hands(column: str, part: int) -> None:
-    """100 of 2,000 hands of the preset, or 100 of one of 32 combinations of options.
+    """100 of 2,000 hands of the preset, or 100 of one of 32 combinations of options: 20 of them
+    dealt by the engine, 80 that look for what is rare.
 
-    The players look for what is rare in the counts so far, so a part alone plays other hands.
+    They look for what is rare in the counts so far, so a part alone plays other hands.
     """
     options = Options() if column == "preset" else COMBINATIONS[part]
     seed = 100_000 * (column == "options") + 1000 * part
-    for first in range(0, 100, 50):
-        compare(some_deals(options, 50, seed + first), seed + first, TOTAL[column])
+    rng, seen = random.Random(seed), TOTAL[column]
+    compare([engine_deal(options, seed + i) for i in range(20)], seed, seen)
+    runs = rare_runs(options, rng, seen, ENOUGH)
+    for _ in range(2):
+        deals, hands = zip(*itertools.islice(runs, 40), strict=True)
+        follow(deals, hands, rng)
     DONE.add((column, part))
 
 
@@ -157,7 +189,7 @@ def test_each_branch_occurred_in_the_many_hands() -> None:
         Path(path).write_text(table, encoding="utf-8")
     together = TOTAL["preset"] + TOTAL["options"]
     assert not {name: together[name] for name in NEVER if together[name]}
-    assert_common(together, {name: 100 for name in EVENTS if name not in NEVER})
+    assert_common(together, {name: ENOUGH for name in EVENTS if name not in NEVER})
 
 
 def soak_table() -> Iterator[str]:
