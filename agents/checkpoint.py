@@ -36,11 +36,10 @@ from lupai.agents.card import (
     NetworkConfig,
     advice_of,
     engine_for,
-    read_object,
 )
+from lupai.agents.folders import CARD_FILE, WEIGHTS_FILE, find_agent, read_card
 from lupai.agents.network import move_table
 from lupai.agents.policies import Policy, build_policy, policy_names
-from lupai.agents.registry import agent_path
 from lupai.agents.role_head import RoleHead
 from lupai.agents.trained import CheckpointAgent
 from lupai.agents.verified import read_verified
@@ -56,10 +55,7 @@ __all__ = [
     "save_agent",
 ]
 
-CARD_FILE: Final = "agent.json"
-WEIGHTS_FILE: Final = "weights.pt"
 ROLE_HEAD_FILE: Final = "role_head.pt"
-LATEST_FILE: Final = "latest.json"
 
 
 def save_agent(
@@ -132,43 +128,6 @@ def replace_folder(new: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def find_agent(folder: str | os.PathLike[str]) -> Path:
-    """Agent folder meant by ``folder``: itself, its ``agent/``, a run's newest checkpoint, or that
-    of an agent that comes with lupai (``lupai/NAME``).
-
-    Raises:
-        CheckpointError: nothing there looks like an agent.
-    """
-    path = agent_path(folder) or Path(folder)
-    if not path.is_dir():
-        raise CheckpointError(f"agent {str(path)!r}: no such folder; give an agent or run folder")
-    if (path / LATEST_FILE).is_file():
-        name = _read_json(path / LATEST_FILE).get("checkpoint")
-        if not isinstance(name, str) or not (path / name).is_dir():
-            raise CheckpointError(
-                f"agent {str(path)!r}: {LATEST_FILE} names the checkpoint {name!r}, which is not "
-                f"there; it should be a folder below the run, such as 'checkpoints/000010'"
-            )
-        path = path / name
-    for candidate in (path, path / "agent"):
-        if (candidate / CARD_FILE).is_file():
-            return candidate
-    raise CheckpointError(
-        f"agent {str(path)!r}: no {CARD_FILE} in it; an agent folder holds {CARD_FILE} and "
-        f"{WEIGHTS_FILE}, a run folder {LATEST_FILE}"
-    )
-
-
-def read_card(folder: Path) -> AgentCard:
-    """Read and check ``agent.json`` (not the weights).
-
-    Raises:
-        CheckpointError: unreadable, of another format, or with a value that makes no sense.
-    """
-    path = folder / CARD_FILE
-    return AgentCard.from_json(_read_json(path), path)
-
-
 def load_agent(
     folder: str | os.PathLike[str],
     *,
@@ -233,13 +192,3 @@ def _load_weights(network: torch.nn.Module, path: Path, sha256: str) -> None:
         raise CheckpointError(
             f"{path}: {bad[0]} holds infinite or undefined numbers; take an earlier checkpoint"
         )
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise CheckpointError(f"{path}: cannot be read ({error.strerror})") from None
-    except UnicodeError as error:
-        raise CheckpointError(f"{path}: not JSON ({error}); copy it again") from None
-    return read_object(text, path)

@@ -8,7 +8,8 @@ import pytest
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.rules import PRESETS
 from lupai.train.arena.caller import call_hands
-from lupai.train.arena.packs import ONLY, SHIPPED, PackError, load_pack, make_pack, read_pack
+from lupai.train.arena.games.baohuang import ONLY
+from lupai.train.arena.packs import SHIPPED, PackError, load_pack, make_pack, read_pack
 
 
 @pytest.mark.smoke

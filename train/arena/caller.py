@@ -1,21 +1,21 @@
-"""Deals played up to the first lead by the neutral caller, and what came of it."""
+"""Deals of Baohuang played up to the first lead by the neutral caller."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.caller import Calling, NeutralCaller
 from lupai.agents.streams import decision_numbers
-from lupai.envs.baohuang.state import Solo
 from lupai.envs.game import Game
-from lupai.envs.seats import NOBODY
 from lupai.envs.view import Views
 
-__all__ = ["Calling", "call_hands", "grabbed", "secret_guard", "secretly_alone"]
+__all__ = ["CALLINGS", "Calling", "call_hands"]
+
+CALLINGS: Final[tuple[str, ...]] = get_args(Calling)
 
 I64 = npt.NDArray[np.int64]
 
@@ -38,21 +38,3 @@ def call_hands(engine: Game, state: Any, calling: Calling, step: Step | None = N
             engine.step(state, actions, rows, legal=views.legal)
         else:
             step(actions, rows, views.legal)
-
-
-def secret_guard(state: Any) -> npt.NDArray[np.bool_]:
-    """``[B]``: there is a guard, and the others do not know who it is."""
-    found: npt.NDArray[np.bool_] = (state.guard != NOBODY) & (state.public == 0)
-    return found
-
-
-def secretly_alone(state: Any) -> npt.NDArray[np.bool_]:
-    """``[B]``: the emperor is alone, and the others do not know it."""
-    found: npt.NDArray[np.bool_] = (state.solo == Solo.SECRET) & (state.public == 0)
-    return found
-
-
-def grabbed(state: Any) -> npt.NDArray[np.bool_]:
-    """``[B]``: the emperor has grabbed the crown."""
-    found: npt.NDArray[np.bool_] = state.solo == Solo.GRAB
-    return found

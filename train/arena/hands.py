@@ -18,6 +18,7 @@ __all__ = ["FAULTS", "Hands"]
 
 FAULTS: Final = ("illegal", "error", "slow")
 EXAMPLES: Final = 3  # faults of an agent that are kept as text
+COLUMN: Final = "column_"  # before the names of a game's columns in files
 
 
 @dataclass
@@ -30,11 +31,8 @@ class Hands:
         lineups: ``[H, S]`` number of the agent in each seat.
         scores: ``[H, S]``.
         places: ``[H, S]`` finishing place 1 … S; 0: still held cards at the end.
-        emperor, guard: ``[H]`` seats, -1 for nobody.
-        solo: ``[H]`` how the emperor was alone, 0 if he was not.
-        said: ``[H, S]`` bits of :class:`~lupai.envs.baohuang.state.Said`.
-        reveal: ``[H]`` cards that the guard still held when everybody learned who it is; -1: that
-            was not before the end.
+        columns: ``[H, …]`` by name, what its game keeps besides; attributes too, as in
+            ``hands.emperor``.
         decisions, seconds: ``[A]`` number of decisions of each agent, and the time they took.
         faults: ``[A, 3]`` decisions that a fallback had to make, by kind (:data:`FAULTS`).
         examples: first faults as text, by agent's number.
@@ -46,11 +44,7 @@ class Hands:
     lineups: npt.NDArray[np.int16]
     scores: npt.NDArray[np.int32]
     places: npt.NDArray[np.int8]
-    emperor: npt.NDArray[np.int8]
-    guard: npt.NDArray[np.int8]
-    solo: npt.NDArray[np.int8]
-    said: npt.NDArray[np.int32]
-    reveal: npt.NDArray[np.int8]
+    columns: dict[str, npt.NDArray[Any]]
     decisions: npt.NDArray[np.int64]
     seconds: npt.NDArray[np.float64]
     faults: npt.NDArray[np.int64]
@@ -60,9 +54,17 @@ class Hands:
     def __len__(self) -> int:
         return len(self.deals)
 
+    def __getattr__(self, name: str) -> Any:
+        columns = self.__dict__.get("columns", {})  # there is none while it is unpickled
+        if name not in columns:
+            raise AttributeError(f"hands have no {name!r}")
+        return columns[name]
+
     def save(self, path: Path) -> None:
         """Write a file that appears whole or not at all."""
         arrays = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name, column in arrays.pop("columns").items():
+            arrays[COLUMN + name] = column
         for name in ("examples", "records"):
             arrays[name] = np.frombuffer(json.dumps(arrays[name]).encode(), np.uint8)
         buffer = io.BytesIO()
@@ -73,7 +75,10 @@ class Hands:
     def load(cls, path: Path) -> Hands:
         """Read what :meth:`save` wrote."""
         with np.load(path, allow_pickle=False) as stored:
-            values: dict[str, Any] = {f.name: stored[f.name] for f in fields(cls)}
+            names = [f.name for f in fields(cls) if f.name != "columns"]
+            values: dict[str, Any] = {name: stored[name] for name in names}
+            own = [name for name in stored.files if name.startswith(COLUMN)]
+            values["columns"] = {name.removeprefix(COLUMN): stored[name] for name in own}
         for name in ("examples", "records"):
             values[name] = json.loads(values[name].tobytes())
         return cls(**values)
@@ -88,6 +93,8 @@ class Hands:
                 values[name] = np.sum(each, axis=0)
             elif name == "records":
                 values[name] = [line for lines in each for line in lines]
+            elif name == "columns":
+                values[name] = {own: np.concatenate([e[own] for e in each]) for own in each[0]}
             elif name != "examples":
                 values[name] = np.concatenate(each)
         examples: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""A leaderboard: results of many matches, one table for each rules string, ``random`` at 0.
+"""A leaderboard: results of many matches, one table for each game's rules, ``random`` at 0.
 
 A folder holds one small JSON file for each result that was added, with what the table needs and the
 SHA-256 of the result it was taken from. The table is made from all of them anew each time.
@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from lupai.train.arena.games import GAMES, arena_game, game_in, tag, title
 from lupai.train.arena.plans import ArenaError
 from lupai.train.arena.results import read_result
 from lupai.train.arena.terminal import interval, number
@@ -28,6 +29,8 @@ ANCHOR: Final = "random"
 KEPT: Final = ("format", "deals", "hands", "mean", "low", "high")
 LEAST_ERROR: Final = 0.02  # points; no match is taken to be more exact
 _SIDES: Final = ("player", "opponent")
+_BOTH: Final = tuple(arena_game(name).camps.both for name in GAMES)  # formats of whole camps
+_OTHERS: Final = {5: "four", 6: "five"}  # by seats
 _Z: Final = 1.959964
 
 F64 = npt.NDArray[np.float64]
@@ -41,7 +44,7 @@ class Standing:
         agent: its name, with the first digits of its weights' digest where it has some.
         rating, low, high: points per hand as a camp, ``random`` at 0; None if no chain of camp
             matches leads there.
-        seats: mean score in one seat against four of each opponent.
+        seats: mean score in one seat among others of each opponent.
         deals: of its matches as a camp.
         results: number of results that it is in.
     """
@@ -72,7 +75,10 @@ def add_result(folder: Path, result_file: Path) -> Path | None:
         why = f"{type(error).__name__}: {error}"
         raise ArenaError(f"{result_file}: not a whole result ({why})") from None
     if not entry["matches"]:
-        raise ArenaError(f"{result_file}: no match of format seat or camp, so nothing to compare")
+        raise ArenaError(
+            f"{result_file}: no match of format seat or {game_in(result).camps.both}, so nothing "
+            f"to compare"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     slug = re.sub(r"[^a-z0-9]+", "-", entry["rules"].lower()).strip("-")[:40]
     target = folder / f"{slug}-{digest[:12]}.json"
@@ -83,7 +89,8 @@ def add_result(folder: Path, result_file: Path) -> Path | None:
 
 
 def _entry(result: dict[str, Any], digest: str) -> dict[str, Any]:
-    count = len(result["players"])
+    game = game_in(result)
+    count, both = len(result["players"]), game.camps.both
     names = [
         {about["label"]: _identity(about) for about in agents}
         for agents in (result["agents"][:count], result["agents"][count:])
@@ -91,12 +98,12 @@ def _entry(result: dict[str, Any], digest: str) -> dict[str, Any]:
     names[1] = names[0] | names[1]  # everybody against everybody is without opponents
     matches, seen = [], set()
     for m in result["matches"]:
-        if m["format"] not in ("seat", "camp"):
+        if m["format"] not in ("seat", both):
             continue
         pair = (names[0][m["player"]], names[1][m["opponent"]])
         if pair[0] == pair[1]:
             continue
-        if m["format"] == "camp":
+        if m["format"] == both:
             labels = (m["player"], m["opponent"])
             if labels[::-1] in seen and labels[0] != labels[1]:  # a round robin has both sides
                 continue
@@ -106,6 +113,7 @@ def _entry(result: dict[str, Any], digest: str) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "result_sha256": digest,
+        **tag(game.name),
         "rules": result["rules"],
         "pack": {key: result["pack"][key] for key in ("name", "only", "sha256")},
         "seed": result["seed"],
@@ -123,7 +131,7 @@ def _identity(about: dict[str, Any]) -> str:
 
 
 def boards(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """Entries of a folder by rules string.
+    """Entries of a folder by game and rules, as in headings.
 
     Raises:
         ArenaError: no folder, nothing in it, or a file that is no entry.
@@ -138,20 +146,20 @@ def boards(folder: Path) -> dict[str, list[dict[str, Any]]]:
             raise ArenaError(f"{file}: no JSON") from None
         if not isinstance(entry, dict) or entry.get("format") != FORMAT:
             raise ArenaError(f"{file}: no entry of format {FORMAT}")
-        out.setdefault(entry["rules"], []).append(entry)
+        out.setdefault(title(game_in(entry).name, entry["rules"]), []).append(entry)
     if not out:
         raise ArenaError(f"{folder}: no results; `lupai leaderboard add` adds them")
     return dict(sorted(out.items()))
 
 
 def standings(entries: list[dict[str, Any]]) -> list[Standing]:
-    """The table of one rules string, the best first.
+    """The table of one game's rules, the best first.
 
     Ratings are those whose differences come nearest to the camp matches' means, weighted by their
     standard errors (generalised least squares with ``random`` fixed at 0).
     """
     agents = sorted({m[side] for e in entries for m in e["matches"] for side in _SIDES})
-    camps = [m for e in entries for m in e["matches"] if m["format"] == "camp"]
+    camps = [m for e in entries for m in e["matches"] if m["format"] in _BOTH]
     ratings = _solve(agents, [m for m in camps if m["mean"] is not None])
     out = []
     for agent in agents:
@@ -161,7 +169,7 @@ def standings(entries: list[dict[str, Any]]) -> list[Standing]:
             for m in mine
             if m["format"] == "seat" and m["player"] == agent and m["mean"] is not None
         }
-        deals = sum(m["deals"] for m in mine if m["format"] == "camp")
+        deals = sum(m["deals"] for m in mine if m["format"] in _BOTH)
         files = sum(any(agent in (m["player"], m["opponent"]) for m in e["matches"])
                     for e in entries)  # fmt: skip
         value = ratings.get(agent)
@@ -214,10 +222,12 @@ def text_table(rules: str, entries: list[dict[str, Any]]) -> str:
 
 def markdown(found: dict[str, list[dict[str, Any]]]) -> str:
     """All boards as a page."""
+    seats = sorted({game_in(e).seats for entries in found.values() for e in entries})
+    others = " or ".join(_OTHERS[number] for number in seats)
     out = [
         "# Leaderboard",
         "Ratings are points per hand as a whole camp on duplicate deals, `random` at 0; `seat` is "
-        "the mean score of one among four of that opponent.",
+        f"the mean score of one among {others} of that opponent.",
     ]
     for rules, entries in found.items():
         table = standings(entries)

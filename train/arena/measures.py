@@ -1,33 +1,21 @@
-"""From hands to numbers: scores, roles, seats, camps, places and behaviour of one side."""
+"""From hands to numbers: scores of one side, and the groups of numbers that its game has."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.baohuang.state import Said, Solo
 from lupai.train.arena.hands import Hands
 from lupai.train.arena.statistics import bootstrap, detectable
 
-__all__ = ["Side", "measure"]
+if TYPE_CHECKING:
+    from lupai.train.arena.games.base import ArenaGame
 
-ROLES: Final = ("emperor", "guard", "rebel", "solo")
-# how often each choice was taken where it was offered: (yes, no)
-CHOICES: Final = {
-    "grab": (Said.GRAB, Said.DECLINE_GRAB),
-    "call": (Said.CALL, Said.CEDE),
-    "open": (Said.OPEN, Said.SILENT_OPEN),
-    "solo": (Said.SOLO, Said.DECLINE_SOLO),
-    "abandon": (Said.ABANDON, Said.KEEP),
-    "accept": (Said.ACCEPT, Said.REFUSE),
-    "declare": (Said.DECLARE, Said.SILENT_DECLARE),
-    "oppose": (Said.OPPOSE, Said.SILENT_OPPOSE),
-    "niu": (Said.NIU, Said.SILENT_NIU),
-    "ti": (Said.TI, Said.SILENT_TI),
-}
+__all__ = ["Ratios", "Side", "measure", "tidy"]
 
 F64 = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -40,6 +28,7 @@ class Side:
         hands: of the match.
         agent: its number.
         whole: whether its seats score together (a camp), else each for itself.
+        share: what the sum of a camp's scores is divided by.
 
     Attributes:
         seats: ``[H, S]`` where it sits.
@@ -47,10 +36,12 @@ class Side:
         counts: ``[H]`` what a hand counts: 1 for a camp, else its number of seats.
     """
 
-    def __init__(self, hands: Hands, agent: int, whole: bool) -> None:
-        self.hands = hands
+    def __init__(self, hands: Hands, agent: int, whole: bool, share: int = 1) -> None:
+        self.hands, self.share = hands, share if whole else 1
         self.seats: Bools = hands.lineups == agent
         self.scores = np.where(self.seats, hands.scores, 0).sum(axis=1)
+        if self.share > 1:  # members of such a camp score alike
+            self.scores = self.scores // self.share
         # Alone among no rebels' seats it would count too: a void hand is a hand with score 0.
         self.counts = np.ones(len(hands)) if whole else self.seats.sum(axis=1).astype(float)
         self.deals = hands.deals - hands.deals.min()
@@ -67,8 +58,12 @@ class Side:
         return self.by_deal(self.scores) / self.by_deal(self.counts)
 
 
-class _Ratios:
-    """Ratios that share one bootstrap."""
+class Ratios:
+    """Ratios that share one bootstrap.
+
+    Args:
+        side: whose.
+    """
 
     def __init__(self, side: Side) -> None:
         self.side = side
@@ -82,6 +77,37 @@ class _Ratios:
         flat = [v.sum(axis=1) if v.ndim == 2 else v for v in (top, bottom)]
         self.names.append(name)
         self._columns.append((self.side.by_deal(flat[0]), self.side.by_deal(flat[1])))
+
+    def add_seats(self) -> None:
+        """Score in each seat."""
+        side = self.side
+        for seat in range(side.seats.shape[1]):
+            mine = side.seats & (np.arange(side.seats.shape[1]) == seat)
+            self.add(("seats", str(seat)), side.hands.scores * mine, mine)
+
+    def add_results(self, group: str, names: Sequence[str], first: Bools, known: Bools) -> None:
+        """Hands won, drawn and lost with a seat in each camp.
+
+        Args:
+            group: of the ratios.
+            names: of the two camps.
+            first: ``[H, S]`` seats of the first.
+            known: ``[H, 1]`` whether there were camps.
+        """
+        hands, seats = self.side.hands, self.side.seats
+        result = np.sign(np.where(first, hands.scores, 0).sum(axis=1))
+        for name, members, sign in zip(names, (first, known & ~first), (1, -1), strict=True):
+            there: Bools = np.asarray((seats & members).any(axis=1), dtype=np.bool_)
+            for word, wanted in (("won", sign), ("drawn", 0), ("lost", -sign)):
+                such = np.equal(result, wanted)
+                self.add((group, name, word), np.logical_and(there, such), there)
+
+    def add_places(self, known: Bools) -> None:
+        """Finishing places of hands ``[H, 1]`` that were played."""
+        hands, seats = self.side.hands, self.side.seats
+        for place in (*range(1, seats.shape[1] + 1), 0):
+            word = str(place) if place else "in"
+            self.add(("places", word), seats & known & (hands.places == place), seats & known)
 
     def solve(self, seed: int) -> dict[tuple[str, ...], dict[str, Any]]:
         """Each ratio with its interval and its number of cases."""
@@ -98,50 +124,18 @@ def tidy(value: float) -> float | None:
     return round(float(value), 4) + 0.0 if math.isfinite(value) else None
 
 
-def measure(side: Side, seed: int, *, bids: bool, places: int = 5) -> dict[str, Any]:
+def measure(side: Side, seed: int, game: ArenaGame, *, bids: bool) -> dict[str, Any]:
     """All numbers of one side of a match.
 
     Args:
         side: whose.
         seed: of the bootstrap.
+        game: which has groups of its own.
         bids: whether the agents played what comes before the first lead.
-        places: number of seats.
     """
-    hands, seats = side.hands, side.seats
-    every = np.arange(places)
-    emperor, guard = hands.emperor[:, None] == every, hands.guard[:, None] == every
-    alone = (hands.emperor >= 0) & (hands.guard < 0)
-    camp = emperor | guard
-    known = (hands.emperor >= 0)[:, None]
-    roles = {
-        "emperor": emperor & ~alone[:, None],
-        "guard": guard,
-        "rebel": known & ~camp,
-        "solo": emperor & alone[:, None],
-    }
-    ratios = _Ratios(side)
+    ratios = Ratios(side)
     ratios.add(("score",), side.scores, side.counts)
-    for name in ROLES:
-        mine = seats & roles[name]
-        ratios.add(("roles", name), hands.scores * mine, mine)
-    for seat in range(places):
-        mine = seats & (every == seat)
-        ratios.add(("seats", str(seat)), hands.scores * mine, mine)
-    _camps(ratios, hands, seats, camp, known)
-    for place in (*range(1, places + 1), 0):
-        word = str(place) if place else "in"
-        ratios.add(("places", word), seats & known & (hands.places == place), seats & known)
-    if bids:
-        for name, (yes, no) in CHOICES.items():
-            asked = seats & ((hands.said & (1 << yes | 1 << no)) != 0)
-            ratios.add(("behaviour", name), asked & ((hands.said & (1 << yes)) != 0), asked)
-        called = seats & ((hands.said & (1 << Said.CALL)) != 0)
-        secret = called & emperor & (hands.solo == Solo.SECRET)[:, None]
-        ratios.add(("behaviour", "secret_solo"), secret, called)
-    guards = seats & guard
-    ratios.add(("behaviour", "reveal"), guards & (hands.reveal >= 0)[:, None], guards)
-    shown = guards & (hands.reveal >= 0)[:, None]
-    ratios.add(("behaviour", "reveal_cards"), hands.reveal[:, None] * shown, shown)
+    game.count(ratios, side, bids=bids)
     found = ratios.solve(seed)
     score = found[("score",)]
     means = side.means
@@ -156,7 +150,7 @@ def measure(side: Side, seed: int, *, bids: bool, places: int = 5) -> dict[str, 
         "lost": tidy(_share(side, -1)),
         "variance": _variance(side, means),
     }
-    for group in ("roles", "seats", "camps", "places", "behaviour"):
+    for group in (table.group for table in game.tables):
         part: dict[str, Any] = {}
         for path, value in found.items():
             if path[0] == group:
@@ -166,16 +160,6 @@ def measure(side: Side, seed: int, *, bids: bool, places: int = 5) -> dict[str, 
                 inner[path[-1]] = value
         out[group] = part
     return out
-
-
-def _camps(ratios: _Ratios, hands: Hands, seats: Bools, camp: Bools, known: Bools) -> None:
-    """Hands won, drawn and lost with a seat in each camp."""
-    result = np.sign(np.where(camp, hands.scores, 0).sum(axis=1))  # of the emperor's camp
-    for name, members, sign in (("emperor", camp, 1), ("rebel", known & ~camp, -1)):
-        there: Bools = np.asarray((seats & members).any(axis=1), dtype=np.bool_)
-        for word, wanted in (("won", sign), ("drawn", 0), ("lost", -sign)):
-            such = np.equal(result, wanted)
-            ratios.add(("camps", name, word), np.logical_and(there, such), there)
 
 
 def _share(side: Side, sign: int) -> float:

@@ -14,38 +14,25 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.baohuang.rules import Rules, load_rules
 from lupai.envs.cards import shorten
 from lupai.envs.deals import check_seed, hand_seeds
 from lupai.envs.errors import LupaiError
-from lupai.envs.game import make_game
-from lupai.train.arena.caller import (
-    Calling,
-    call_hands,
-    grabbed,
-    secret_guard,
-    secretly_alone,
-)
+from lupai.envs.game import make_game, rules_class
+from lupai.train.arena.games import DEFAULT, arena_game, game_in, tag
+from lupai.train.arena.games.base import PLAYERS
 
-__all__ = ["ONLY", "SHIPPED", "Pack", "PackError", "load_pack", "make_pack"]
+__all__ = ["SHIPPED", "Pack", "PackError", "load_pack", "make_pack", "read_pack"]
 
 FORMAT: Final = "lupai-deals/1"
 SHIPPED: Final = ("dev", "test")
 MAX_DEALS: Final = 10_000_000
 TRIED_AT_ONCE: Final = 2000
 TRIED_AT_MOST: Final = 20_000  # deals tried for the first that fits
-Only = Literal["secret_guard", "solo", "grab"]
-ONLY: Final[dict[str, str]] = {
-    "secret_guard": "the emperor has a guard whom the others do not know",
-    "solo": "the emperor is secretly alone; the caller makes it so wherever he can",
-    "grab": "a seat, drawn by the deal, has grabbed the crown and is alone",
-}
-assert tuple(ONLY) == get_args(Only)
 
 U64 = npt.NDArray[np.uint64]
 
@@ -68,16 +55,18 @@ class Pack:
             certain deals the caller whose calls made them so.
         seeds: hand seeds of the deals, where they are not all episodes from ``start`` on.
         name: for tables.
+        game: which the rules are of.
     """
 
     rules: str
     seed: int
     start: int
     count: int
-    only: Only | None = None
-    calling: Literal["players"] | Calling = "players"
+    only: str | None = None
+    calling: str = PLAYERS
     seeds: tuple[int, ...] | None = None
     name: str = "deals"
+    game: str = DEFAULT
 
     def hand_seeds(self, deals: npt.NDArray[np.integer]) -> U64:
         """Seeds ``[N]`` under which deals ``[N]`` of the pack are dealt."""
@@ -95,7 +84,8 @@ class Pack:
 
     def to_json(self) -> dict[str, Any]:
         """Content of the file without the digest."""
-        data = {"format": FORMAT, **asdict(self)}
+        values = asdict(self)
+        data = {"format": FORMAT, **tag(values.pop("game")), **values}
         data["seeds"] = None if self.seeds is None else list(self.seeds)
         return data
 
@@ -103,13 +93,13 @@ class Pack:
         """Content of the file."""
         return json.dumps(self.to_json() | {"sha256": self.sha256}, indent=1) + "\n"
 
-    def of_rules(self, rules: Rules | str) -> Pack:
-        """This pack, if it was made for these rules.
+    def of_rules(self, rules: Any) -> Pack:
+        """This pack, if it was made for these rules of its game.
 
         Raises:
             PackError: it was made for others.
         """
-        wanted = str(load_rules(rules))
+        wanted = str(rules_class(self.game).load(rules))
         if wanted != self.rules:
             raise PackError(
                 f"pack {self.name!r} holds deals of rules {self.rules!r}, not of {wanted!r}; "
@@ -119,13 +109,14 @@ class Pack:
 
 
 def make_pack(
-    rules: Rules | str,
+    rules: Any,
     deals: int,
     seed: int,
     only: str | None = None,
     *,
     start: int = 0,
     name: str = "deals",
+    game: str = DEFAULT,
     progress: Callable[[int], object] | None = None,
 ) -> Pack:
     """Make a pack.
@@ -134,63 +125,64 @@ def make_pack(
         rules: of the game.
         deals: how many.
         seed: which.
-        only: a key of :data:`ONLY`: deals that are so at the first lead, after the calls of the
-            neutral caller, who then calls in the match too.
+        only: a restriction of the game: deals that are so at the first lead, after the calls of
+            its caller if it has one, who then calls in the match too.
         start: episode from which deals are taken or tried.
         name: for tables.
+        game: name.
         progress: called with the number of deals found since the last call.
 
     Raises:
         PackError: an unknown restriction, or one that no deal of these rules meets.
     """
-    text = str(load_rules(rules))
+    arena = arena_game(game)
+    text = str(rules_class(game).load(rules))
     check_seed(seed)
     if not 1 <= deals <= MAX_DEALS or start < 0:
         raise PackError(f"a pack has 1 … {MAX_DEALS:,} deals from episode 0 on")
     if only is None:
-        return Pack(text, seed, start, deals, name=name)
-    if only not in ONLY:
-        raise PackError(f"deals {only!r} only: unknown; there are {', '.join(ONLY)}")
-    calling: Calling = "neutral" if only == "secret_guard" else only  # type: ignore[assignment]
-    engine = make_game("baohuang", text)
+        return Pack(text, seed, start, deals, name=name, game=game)
+    if only not in arena.only:
+        raise PackError(f"deals {only!r} only: unknown; there are {', '.join(arena.only)}")
+    restriction = arena.only[only]
+    calling = restriction.calling
+    engine = make_game(game, text)
     found: list[int] = []
     tried = start
     while len(found) < deals:
         if not found and tried - start >= TRIED_AT_MOST:
             raise PackError(
-                f"deals {only!r} only ({ONLY[only]}): none among {TRIED_AT_MOST:,} deals of rules "
-                f"{text!r}"
+                f"deals {only!r} only ({restriction.text}): none among {TRIED_AT_MOST:,} deals of "
+                f"rules {text!r}"
             )
         episodes = np.arange(tried, tried + TRIED_AT_ONCE)
         seeds = hand_seeds(np.full(TRIED_AT_ONCE, seed, np.uint64), episodes)
         state = engine.reset(seeds)
-        call_hands(engine, state, calling)
-        good = seeds[_fits(state, only)].tolist()[: deals - len(found)]
+        if calling != PLAYERS:
+            arena.call(engine, state, calling)
+        good = seeds[restriction.fits(engine, state)].tolist()[: deals - len(found)]
         found += good
         tried += TRIED_AT_ONCE
         if progress is not None:
             progress(len(good))
-    return Pack(text, seed, start, deals, only, calling, tuple(found), name)  # type: ignore[arg-type]
+    return Pack(text, seed, start, deals, only, calling, tuple(found), name, game)
 
 
-def _fits(state: Any, only: str) -> npt.NDArray[np.bool_]:
-    if only == "secret_guard":
-        return secret_guard(state)
-    return secretly_alone(state) if only == "solo" else grabbed(state)
-
-
-def load_pack(source: str, rules: Rules | str | None = None) -> Pack:
+def load_pack(source: str, rules: Any = None, game: str | None = None) -> Pack:
     """A pack that comes with lupai (``dev``, ``test``), or from a file.
 
     Args:
         source: name or file.
-        rules: of the match; None: those of the pack (of ``dev`` and ``test``: qingdao).
+        rules: of the match; None: those of the pack (of ``dev`` and ``test``: the game's default).
+        game: of the match; None: that of the pack (of ``dev`` and ``test``: baohuang).
 
     Raises:
-        PackError: there is none, it cannot be read, its digest is wrong, or its rules are others.
+        PackError: there is none, it cannot be read, its digest is wrong, or its game or rules are
+            others.
     """
     if source in SHIPPED:
-        wanted = load_rules("qingdao" if rules is None else rules)
+        options = rules_class(game or DEFAULT)
+        wanted = options.load(options.default if rules is None else rules)
         file = files("lupai.train.arena").joinpath("packs", f"{source}-{wanted.preset}.json")
         return read_pack(file.read_text("utf-8"), source).of_rules(wanted)
     path = Path(source)
@@ -201,6 +193,8 @@ def load_pack(source: str, rules: Rules | str | None = None) -> Pack:
     except UnicodeDecodeError:
         raise PackError(f"pack {source!r}: no UTF-8") from None
     pack = read_pack(text, source)
+    if game not in (None, pack.game):
+        raise PackError(f"pack {source!r} holds deals of {pack.game}, not of {game}")
     return pack if rules is None else pack.of_rules(rules)
 
 
@@ -239,14 +233,14 @@ def _from_json(data: dict[str, Any]) -> Pack:
     check_seed(data["seed"])
     if not all(isinstance(data.get(key), str) for key in ("rules", "name", "calling")):
         raise ValueError("rules, name and calling are texts")
-    if str(load_rules(data["rules"])) != data["rules"]:
+    arena = game_in(data)
+    if str(rules_class(arena.name).load(data["rules"])) != data["rules"]:
         raise ValueError(f"rules {data['rules']!r} are not written as a rules string")
-    if data.get("only") not in (None, *ONLY):
-        raise ValueError(f"only {data.get('only')!r}: not one of {', '.join(ONLY)}")
-    if data["calling"] not in ("players", *get_args(Calling)):
-        raise ValueError(
-            f"calling {data['calling']!r}: not players, {', '.join(get_args(Calling))}"
-        )
+    if data.get("only") not in (None, *arena.only):
+        raise ValueError(f"only {data.get('only')!r}: not one of {', '.join(arena.only)}")
+    callings = (PLAYERS, *arena.callings)
+    if data["calling"] not in callings:
+        raise ValueError(f"calling {data['calling']!r}: not {', '.join(callings)}")
     if seeds is not None:
         if not isinstance(seeds, list) or len(seeds) != data["count"]:
             raise ValueError("seeds are a list of count numbers")

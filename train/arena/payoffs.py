@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from lupai.train.arena.games.base import ArenaGame
 from lupai.train.arena.measures import tidy
 from lupai.train.arena.statistics import bootstrap, weights
 
@@ -22,7 +23,7 @@ F64 = npt.NDArray[np.float64]
 
 
 def payoffs(
-    labels: Sequence[str], by_deal: dict[tuple[str, str, str], F64], seed: int
+    labels: Sequence[str], by_deal: dict[tuple[str, str, str], F64], seed: int, game: ArenaGame
 ) -> list[dict[str, Any]]:
     """For ``seat`` and ``camp``: the matrix with intervals, the best scale, cycles and α-rank.
 
@@ -30,10 +31,11 @@ def payoffs(
         labels: of the population.
         by_deal: mean scores of deals, by format, player and opponent.
         seed: of the bootstrap.
+        game: which names its camp format.
     """
     out = []
     count = len(labels)
-    for name in ("seat", "camp"):
+    for name in ("seat", game.camps.both):
         mean, low, high = (np.zeros((count, count)) for _ in range(3))
         pairs = [(i, j) for i in range(count) for j in range(count) if i != j]
         columns = [by_deal[name, labels[i], labels[j]] for i, j in pairs]
@@ -43,7 +45,7 @@ def payoffs(
             for (i, j), value in zip(pairs, values, strict=True):
                 matrix[i, j] = value
         # what i wins from j; one of i among j's is one game, one of j among i's another
-        advantage = mean if name == "camp" else (mean - mean.T) / 2
+        advantage = (mean - mean.T) / 2 if name == "seat" else mean
         sure = _sure(name, mean, low, high)
         ratings, explained = scale(advantage)
         out.append(
@@ -72,7 +74,7 @@ def _alpha_rank(
     for block in weights(len(deals), RANKED, seed):
         for means in block @ deals / len(deals):
             matrix[at] = means
-            found += alpha_rank(matrix if name == "camp" else (matrix - matrix.T) / 2)
+            found += alpha_rank((matrix - matrix.T) / 2 if name == "seat" else matrix)
     return found / RANKED
 
 
@@ -83,7 +85,7 @@ def _rows(matrix: F64) -> list[list[float | None]]:
 def _sure(name: str, mean: F64, low: F64, high: F64) -> npt.NDArray[np.bool_]:
     """``[A, A]``: i beats j for sure; in ``seat`` one i among j's wins, and no j among i's does."""
     wins: npt.NDArray[np.bool_] = low > 0
-    return wins if name == "camp" else wins & ~wins.T & (mean > mean.T)
+    return wins & ~wins.T & (mean > mean.T) if name == "seat" else wins
 
 
 def scale(advantage: F64) -> tuple[F64, float]:

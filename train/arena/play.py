@@ -11,19 +11,27 @@ import numpy.typing as npt
 from lupai.envs.game import Game
 from lupai.envs.log import Log
 from lupai.envs.records import dump_record, make_record
-from lupai.envs.seats import NOBODY
 from lupai.envs.view import Views
 from lupai.train.arena.asking import Asker
-from lupai.train.arena.caller import Calling, call_hands
+from lupai.train.arena.games import ArenaGame, arena_game
+from lupai.train.arena.games.base import PLAYERS
 from lupai.train.arena.hands import Hands
 from lupai.train.arena.packs import Pack
 from lupai.train.arena.plans import Match
 
-__all__ = ["play_deals"]
+__all__ = ["calling_of", "play_deals"]
 
 ARENA: Final = "arena"  # our entry in a record's meta
 
 I64 = npt.NDArray[np.int64]
+
+
+def calling_of(game: ArenaGame, pack: Pack, match: Match) -> str:
+    """Who plays what comes before the first lead: the caller of the pack, or of formats of one
+    camp, or the players."""
+    if pack.calling != PLAYERS or not match.in_camps:
+        return pack.calling
+    return game.camps.calling
 
 
 def play_deals(
@@ -49,42 +57,39 @@ def play_deals(
         records: keep the hands as records too.
         progress: called with the number of hands that were finished since the last call.
     """
-    turns = match.rotations(engine.seats)
+    game = arena_game(engine.game)
+    turns = match.rotations(game.seats)
     numbers = np.repeat(np.arange(deals.start, deals.stop), turns)
     rotations = np.tile(np.arange(turns), len(deals))
     state = engine.reset(pack.hand_seeds(numbers))
     # Only who is asked view by view reads the history, which is slow to write.
     reads = records or any(askers[a].reads_history for a in set(match.agents))
     log = Log(engine, state) if reads else None
-    table = _Table(engine, state, log)
-    if pack.calling != "players" or match.in_camps:
-        calling: Calling = "neutral" if pack.calling == "players" else pack.calling
-        call_hands(engine, state, calling, table.step)
-    lineups = match.lineups(numbers, rotations, state, engine.seats, seed)
-    lanes = match.lanes(numbers, rotations, engine.seats)
+    table = _Table(game, engine, state, log)
+    if (calling := calling_of(game, pack, match)) != PLAYERS:
+        game.call(engine, state, calling, table.step)
+    camp = game.first_camp(state) == (match.format == game.camps.first) if match.in_camps else None
+    lineups = match.lineups(numbers, rotations, camp, game.seats, seed)
+    lanes = match.lanes(numbers, rotations, game)
     _play(table, lineups, lanes, askers, (numbers, rotations), progress)
     return _hands(table, numbers, rotations, lineups, askers, match, pack, records)
 
 
 class _Table:
-    """Tables, their log if there is one, and when the guards became known."""
+    """Tables, their log if there is one, and what their game keeps of hands."""
 
-    def __init__(self, engine: Game, state: Any, log: Log | None) -> None:
-        self.engine, self.state, self.log = engine, state, log
-        self.reveal = np.full(len(state), -1, np.int8)
+    def __init__(self, game: ArenaGame, engine: Game, state: Any, log: Log | None) -> None:
+        self.game, self.engine, self.state, self.log = game, engine, state, log
+        self.watch = game.watch(engine, state)
 
     def step(self, actions: I64, rows: I64, legal: Any) -> None:
         """Play moves that are legal."""
-        state = self.state
-        hidden = np.asarray(state.public)[rows] == 0
+        seen = self.watch.before(actions, rows)
         if self.log is None:
-            self.engine.step(state, actions, rows, legal=legal)
+            self.engine.step(self.state, actions, rows, legal=legal)
         else:
             self.log.step(actions, rows, legal)
-        known = hidden & (state.public[rows] == 1) & (state.guard[rows] != NOBODY)
-        if known.any():
-            at = rows[known & ~state.over[rows]]
-            self.reveal[at] = state.sizes[at, state.guard[at].astype(np.intp)]
+        self.watch.after(rows, seen)
 
 
 def _play(
@@ -138,11 +143,7 @@ def _hands(
         lineups.astype(np.int16),
         scores.astype(np.int32),
         state.places.copy(),
-        state.emperor.astype(np.int8),
-        state.guard.astype(np.int8),
-        state.solo.astype(np.int8),
-        state.said.copy(),
-        table.reveal,
+        table.watch.columns(),
         np.array([a.decisions for a in askers], np.int64) * playing,
         np.array([a.seconds for a in askers]) * playing,
         np.array([a.faults for a in askers]) * np.array(playing)[:, None],
@@ -170,9 +171,7 @@ def _records(
             "format": match.format,
             "deal": int(hands.deals[row]),
             "rotation": int(hands.rotations[row]),
-            "calling": pack.calling
-            if pack.calling != "players" or not match.in_camps
-            else "neutral",
+            "calling": calling_of(table.game, pack, match),
         }
         out.append(dump_record(record))
     return out

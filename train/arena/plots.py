@@ -12,10 +12,11 @@ import numpy as np
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-__all__ = ["payoffs_camp", "payoffs_seat", "places", "roles", "scores", "seats"]
+__all__ = ["COLOURS", "SETTINGS", "payoffs", "scores", "scores_by", "shares", "svg"]
 
 SETTINGS: Final = {"svg.hashsalt": "lupai", "svg.fonttype": "none", "font.size": 10}
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555")
+SHADES: Final = ("#08306b", "#2171b5", "#6baed6", "#bdd7e7", "#deebf7", "#f1f6fc")
 MOST: Final = 24  # matches in one plot
 
 
@@ -67,17 +68,8 @@ def _bar(axes: Any, row: float, value: Any, low: Any, high: Any, colour: str) ->
     axes.plot([value], [row], "o", color=colour, markersize=5)
 
 
-def roles(result: dict[str, Any]) -> str:
-    """Scores by role."""
-    return _grouped(result, "roles", ("emperor", "guard", "rebel", "solo"), "score of a seat, 95 %")
-
-
-def seats(result: dict[str, Any]) -> str:
-    """Scores by seat."""
-    return _grouped(result, "seats", "01234", "score in each seat, 95 %")
-
-
-def _grouped(result: dict[str, Any], group: str, keys: Sequence[str], label: str) -> str:
+def scores_by(result: dict[str, Any], group: str, keys: Sequence[str], label: str) -> str:
+    """Scores by the keys of a group, such as seats."""
     matches = [m for m in result["matches"] if group in m][:MOST]
     if not matches:
         return ""
@@ -104,40 +96,28 @@ def _grouped(result: dict[str, Any], group: str, keys: Sequence[str], label: str
         return svg(figure)
 
 
-def places(result: dict[str, Any]) -> str:
-    """Shares of finishing places."""
-    matches = [m for m in result["matches"] if "places" in m][:MOST]
+def shares(result: dict[str, Any], group: str, keys: Sequence[str], label: str) -> str:
+    """Shares that make up a whole, such as finishing places; the last is that of all others."""
+    matches = [m for m in result["matches"] if group in m][:MOST]
     if not matches:
         return ""
     with mpl.rc_context(SETTINGS):
         figure, axes = _figure(8, 1.0 + 0.36 * len(matches))
         left = np.zeros(len(matches))
-        shades = ("#08306b", "#2171b5", "#6baed6", "#bdd7e7", "#deebf7", "#dddddd")
-        for key, colour in zip(("1", "2", "3", "4", "5", "in"), shades, strict=True):
-            width = np.array(
-                [100 * (m["places"].get(key) or {"value": 0})["value"] for m in matches]
-            )
+        for key, colour in zip(keys, (*SHADES[: len(keys) - 1], "#dddddd"), strict=True):
+            width = np.array([100 * (m[group].get(key) or {"value": 0})["value"] for m in matches])
             axes.barh(range(len(matches)), width, left=left, color=colour, label=key)
             left += width
         axes.set_yticks(range(len(matches)), [_name(m) for m in matches])
         axes.invert_yaxis()
         axes.set_xlim(0, 100)
-        axes.set_xlabel("% of hands in each finishing place")
+        axes.set_xlabel(label)
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
         return svg(figure)
 
 
-def payoffs_seat(result: dict[str, Any]) -> str:
-    """Heat map of one against four."""
-    return _heat(result, "seat")
-
-
-def payoffs_camp(result: dict[str, Any]) -> str:
-    """Heat map of the camps."""
-    return _heat(result, "camp")
-
-
-def _heat(result: dict[str, Any], name: str) -> str:
+def payoffs(result: dict[str, Any], name: str) -> str:
+    """Heat map of everybody against everybody in a format."""
     found = next(p for p in result["payoffs"] if p["format"] == name)
     agents = [_plain(a) for a in found["agents"]]
     values = np.array([[np.nan if v is None else v for v in row] for row in found["mean"]])

@@ -4,10 +4,11 @@ The model is Weng and Lin's online Bradley-Terry update for teams ("A Bayesian A
 for Online Ranking", JMLR 2011) as the package ``openskill`` computes it; it is written here for
 many bootstrap resamples at once, and tests compare it with that package.
 
-Camps are teams of unequal size, two against three or one against four, in a game that does not
-favour the larger one. A plain sum of ratings would. So all ratings begin at 0, an average player
-adds nothing to his team, and the emperor's camp has one more member, the *situation* (with a guard,
-or alone in one of three ways), whose rating learns what being in it is worth.
+In Baohuang camps are teams of unequal size, two against three or one against four, in a game that
+does not favour the larger one. A plain sum of ratings would. So all ratings begin at 0, an average
+player adds nothing to his team, and the emperor's camp has one more member, the *situation* (with a
+guard, or alone in one of three ways), whose rating learns what being in it is worth. A game whose
+camps are alike has no situations.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from lupai.train.arena.games import DEFAULT, arena_game
 from lupai.train.arena.hands import Hands
 from lupai.train.arena.measures import tidy
 
-__all__ = ["SITUATIONS", "Games", "rate", "update_all"]
+__all__ = ["Games", "rate", "update_all"]
 
 MU: Final = 0.0
 SIGMA: Final = 25 / 3
@@ -29,7 +31,6 @@ BETA: Final = 25 / 6
 KAPPA: Final = 1e-4
 RESAMPLES: Final = 100
 MOST_HANDS: Final = 50_000  # deals beyond add little and take long, one hand after another
-SITUATIONS: Final = ("guard", "grab", "open", "secret")
 ANCHOR: Final = "random"
 
 F64 = npt.NDArray[np.float64]
@@ -42,28 +43,30 @@ class Games:
     Args:
         hands: matches of the population.
         members: numbers of its agents.
+        game: name.
 
     Attributes:
-        first, second: ``[G, E]`` how many members of the emperor's and the rebels' camp are entry
-            e: an agent of the population, then a situation.
-        result: ``[G]`` 1 if the emperor's camp won, 0 if the rebels, 0.5 for a draw.
+        first, second: ``[G, E]`` how many members of the first and the second camp are entry e: an
+            agent of the population, then a situation.
+        result: ``[G]`` 1 if the first camp won, 0 if the second, 0.5 for a draw.
         of_deal: ``[n, K]`` numbers of each deal's games, -1 where it has fewer.
     """
 
-    def __init__(self, hands: Sequence[Hands], members: Sequence[int]) -> None:
-        count = len(members)
+    def __init__(
+        self, hands: Sequence[Hands], members: Sequence[int], game: str = DEFAULT
+    ) -> None:  # fmt: skip
+        arena, count = arena_game(game), len(members)
         place = np.full(max(members) + 1, -1)
         place[list(members)] = np.arange(count)
         firsts, seconds, results, deals = [], [], [], []
         for part in hands:
-            played = np.flatnonzero(part.emperor >= 0)
-            seats = np.arange(part.lineups.shape[1])
-            camp = (part.emperor[:, None] == seats) | (part.guard[:, None] == seats)
+            played, camp = np.flatnonzero(arena.played(part)), arena.first_camp(part)
             entries = place[part.lineups]
-            two = np.zeros((2, len(part), count + len(SITUATIONS)))
-            rows = np.repeat(np.arange(len(part)), len(seats))
+            two = np.zeros((2, len(part), count + len(arena.situations)))
+            rows = np.repeat(np.arange(len(part)), arena.seats)
             np.add.at(two, (np.where(camp, 0, 1).ravel(), rows, entries.ravel()), 1)
-            two[0, np.arange(len(part)), count + part.solo.astype(np.intp)] = 1
+            if arena.situations:
+                two[0, np.arange(len(part)), count + arena.situation(part)] = 1
             score = np.where(camp, part.scores, 0).sum(axis=1)
             firsts.append(two[0, played])
             seconds.append(two[1, played])
@@ -116,8 +119,9 @@ def update_all(games: Games, deals: I64) -> tuple[F64, F64]:
 
 
 def rate(
-    hands: Sequence[Hands], members: Sequence[int], labels: Sequence[str], seed: int
-) -> dict[str, Any]:
+    hands: Sequence[Hands], members: Sequence[int], labels: Sequence[str], seed: int,
+    game: str = DEFAULT,
+) -> dict[str, Any]:  # fmt: skip
     """Ratings with intervals over deals.
 
     Args:
@@ -125,8 +129,9 @@ def rate(
         members: numbers of its agents.
         labels: their names. Ratings are relative to ``random``, or to the mean without it.
         seed: of the resampling.
+        game: name.
     """
-    games = Games(hands, members)
+    arena, games = arena_game(game), Games(hands, members, game)
     most = max(1, MOST_HANDS // games.of_deal.shape[1])
     games.of_deal = games.of_deal[:most]
     number = len(games.of_deal)
@@ -143,7 +148,7 @@ def rate(
     played = games.first[used, :count] + games.second[used, :count] > 0
     met = games.first[used][:, count:].sum(axis=0)
     return {
-        "model": "Weng-Lin Bradley-Terry, camps as teams",
+        "model": f"Weng-Lin Bradley-Terry, {arena.camps.plural} as teams",
         "mu": MU, "sigma": SIGMA, "beta": BETA,
         "zero": "mean" if anchor is None else ANCHOR,
         "deals": number,
@@ -158,7 +163,7 @@ def rate(
         ],
         "situations": [
             {"label": name, "rating": tidy(mu[0, count + i]), "hands": int(met[i])}
-            for i, name in enumerate(SITUATIONS)
+            for i, name in enumerate(arena.situations)
             if met[i]
         ],
     }  # fmt: skip

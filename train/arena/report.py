@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from lupai.train.arena.games import game_in, title
+from lupai.train.arena.games.base import Table as GameTable
 from lupai.train.arena.hands import FAULTS
 from lupai.train.arena.terminal import interval, number
 from lupai.train.files import write_whole
@@ -25,10 +27,9 @@ figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; }
 .note { color: #666; }
 """
 NO_PLOTS: Final = 'Without plots: they need matplotlib, pip install "lupai[report]".'
-SCALES: Final = ("seat", "camp", "mixed")
 
 Table = tuple[Sequence[str], list[Sequence[str]]]
-Block = tuple[str, Any]  # "h2" | "p" | "table" | "plot", and what it holds
+Block = tuple[str, Any]  # "h2" | "p" | "table" | "plot" (a function of plots and more arguments)
 
 
 def write_report(path: Path, result: dict[str, Any], timing: dict[str, Any] | None = None) -> None:
@@ -74,12 +75,14 @@ def html_report(result: dict[str, Any], timing: dict[str, Any] | None = None) ->
         elif kind == "table":
             out.append(_html_table(value))
         elif plots is not None:
-            svg = getattr(plots, value)(result)
+            name, *more = value
+            svg = getattr(plots, name)(result, *more)
             if svg:
                 out.append(f"<figure>{svg}</figure>")
-    title = html.escape(f"{', '.join(result['players'])}, {result['rules']}")
+    rules = title(game_in(result).name, result["rules"])
+    head = html.escape(f"{', '.join(result['players'])}, {rules}")
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{head}</title>'
         f"<style>{STYLE}</style></head>\n<body>\n" + "\n".join(out) + "\n</body></html>\n"
     )
 
@@ -93,17 +96,18 @@ def _html_table(table: Table) -> str:
 
 def _blocks(result: dict[str, Any], timing: dict[str, Any] | None) -> Iterator[Block]:
     yield "h1", f"Arena: {', '.join(result['players'])}"
-    pack = result["pack"]
+    pack, game = result["pack"], game_in(result)
+    rules = title(game.name, result["rules"])
     only = f", {pack['only']} only" if pack["only"] else ""
     yield (
         "p",
-        f"Rules `{result['rules']}`, deals `{pack['name']}` (seed {pack['seed']}{only}, SHA-256 "
+        f"Rules `{rules}`, deals `{pack['name']}` (seed {pack['seed']}{only}, SHA-256 "
         f"`{pack['sha256'][:16]}`), seed {result['seed']}, lupai {result['lupai']}. Intervals are "
         f"95 % bootstrap intervals over deals, which are the unit of all statistics; scores are "
-        f"points of the rules per hand, in camp formats the sum of the camp.",
+        f"points of the rules per hand, {game.camps.score}.",
     )
     yield "h2", "Scores"
-    yield "plot", "scores"
+    yield "plot", ("scores",)
     yield "table", _scores(result)
     yield (
         "p",
@@ -117,7 +121,7 @@ def _blocks(result: dict[str, Any], timing: dict[str, Any] | None) -> Iterator[B
         yield "p", "p-values of paired sign-flip tests, Holm-corrected over this table."
     for found in result.get("payoffs", []):
         yield "h2", f"Everybody against everybody: {found['format']}"
-        yield "plot", f"payoffs_{found['format']}"
+        yield "plot", ("payoffs", found["format"])
         yield "table", _payoffs(found)
         yield "p", _payoff_words(found)
     if result.get("ratings"):
@@ -128,21 +132,16 @@ def _blocks(result: dict[str, Any], timing: dict[str, Any] | None) -> Iterator[B
             f"{result['ratings']['model']}; 0 is {result['ratings']['zero']}; "
             f"{result['ratings']['hands']:,} hands.",
         )
-    detailed = [m for m in result["matches"] if "roles" in m]
-    for title, plot, table in (
-        ("By role", "roles", _cells(detailed, "roles", ("emperor", "guard", "rebel", "solo"))),
-        ("By seat", "seats", _cells(detailed, "seats", "01234")),
-        ("Won, drawn, lost by camp", "", _camps(detailed)),
-        ("Finishing places", "places", _shares(detailed, "places")),
-        ("Behaviour", "", _shares(detailed, "behaviour")),
-    ):
+    detailed = [m for m in result["matches"] if "seats" in m]
+    for of in game.tables:
+        table = _OF_KIND[of.kind](detailed, of)
         if table[1]:
-            yield "h2", title
-            if plot:
-                yield "plot", plot
+            yield "h2", of.title
+            if of.axis:
+                plot = "scores_by" if of.kind == "scores" else "shares"
+                yield "plot", (plot, of.group, of.keys, of.axis)
             yield "table", table
-    yield "p", "`in`: still held cards when the hand ended. `reveal_cards`: cards that a guard " \
-        "still held when he became known."  # fmt: skip
+    yield "p", game.notes
     yield "h2", "Agents"
     yield "table", _agents(result, timing)
     for entry in result["faults"]:
@@ -222,40 +221,43 @@ def _ratings(found: dict[str, Any]) -> Table:
     return ("agent", "rating", "95 %", "hands"), body
 
 
-def _cells(matches: list[dict[str, Any]], group: str, keys: Sequence[str]) -> Table:
+def _cells(matches: list[dict[str, Any]], of: GameTable) -> Table:
     body: list[Sequence[str]] = []
     for m in matches:
-        cells = [m[group].get(key) for key in keys]
+        cells = [m[of.group].get(key) for key in of.keys]
         texts = [number(c["value"]) + interval(c["low"], c["high"]) if c else "" for c in cells]
         body.append((_name(m), *texts))
-    return ("match", *(f"seat {k}" if group == "seats" else k for k in keys)), body
+    return ("match", *(f"seat {k}" if of.group == "seats" else k for k in of.keys)), body
 
 
-def _camps(matches: list[dict[str, Any]]) -> Table:
+def _results(matches: list[dict[str, Any]], of: GameTable) -> Table:
     words = ("won", "drawn", "lost")
     body: list[Sequence[str]] = []
     for m in matches:
-        for camp, shares in m["camps"].items():
+        for camp, shares in m[of.group].items():
             cells = [f"{100 * shares[w]['value']:.1f} %" for w in words]
             body.append((_name(m), camp, *cells, f"{shares['won']['n']:,}"))
-    return ("match", "camp", *words, "hands"), body
+    return ("match", of.group.removesuffix("s"), *words, "hands"), body
 
 
-def _shares(matches: list[dict[str, Any]], group: str) -> Table:
-    keys = list(dict.fromkeys(key for m in matches for key in m[group]))
+def _shares(matches: list[dict[str, Any]], of: GameTable) -> Table:
+    keys = list(dict.fromkeys(key for m in matches for key in m[of.group]))
     body: list[Sequence[str]] = []
     for m in matches:
-        cells = [(key, m[group].get(key)) for key in keys]
+        cells = [(key, m[of.group].get(key)) for key in keys]
         texts = [
             ""
             if cell is None
-            else f"{cell['value']:.1f}"
-            if key == "reveal_cards"
+            else f"{cell['value']:.{of.digits}f}"
+            if key in of.means
             else f"{100 * cell['value']:.1f} %"
             for key, cell in cells
         ]
         body.append((_name(m), *texts))
     return ("match", *keys), body
+
+
+_OF_KIND: Final = {"scores": _cells, "results": _results, "shares": _shares}
 
 
 def _agents(result: dict[str, Any], timing: dict[str, Any] | None) -> Table:

@@ -14,10 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.envs.game import make_game
+from lupai.train.arena.games import arena_game, tag
+from lupai.train.arena.games.base import PLAYERS, ArenaGame
 from lupai.train.arena.hands import FAULTS, Hands
 from lupai.train.arena.measures import Side, measure, tidy
 from lupai.train.arena.payoffs import payoffs
 from lupai.train.arena.plans import Match
+from lupai.train.arena.play import calling_of
 from lupai.train.arena.provenance import versions
 from lupai.train.arena.ratings import rate
 from lupai.train.arena.statistics import (
@@ -53,14 +56,18 @@ def build_result(
         agents: what is known of each.
         played: the hands of each match.
     """
-    engine = make_game("baohuang", plan.pack.rules)
+    game = arena_game(plan.pack.game)
+    engine = make_game(game.name, plan.pack.rules)
     result: dict[str, Any] = {
         "format": FORMAT,
         **versions(),
+        **tag(game.name),
         "rules": plan.pack.rules,
         "action_layout": engine.actions.hash,
         "observation_layout": engine.observation_layout.hash,
-        "pack": {k: v for k, v in plan.pack.to_json().items() if k not in ("format", "seeds")}
+        "pack": {
+            k: v for k, v in plan.pack.to_json().items() if k not in ("format", "game", "seeds")
+        }
         | {"sha256": plan.pack.sha256},
         "seed": plan.seed,
         "formats": formats,
@@ -77,16 +84,16 @@ def build_result(
             "resamples": RESAMPLES, "flips": FLIPS, "power": POWER,
         },
     }  # fmt: skip
-    matches, by_deal = _matches(plan, played)
+    matches, by_deal = _matches(plan, game, played)
     result["matches"] = matches
-    result["comparisons"] = _comparisons(plan, by_deal)
+    result["comparisons"] = _comparisons(plan, game, by_deal)
     population = [plan.labels[i] for i in players]
     if "round_robin" in formats:
-        result["payoffs"] = payoffs(population, by_deal, plan.seed)
+        result["payoffs"] = payoffs(population, by_deal, plan.seed, game)
     if "round_robin" in formats or "mixed" in formats:
         wanted = [i for i, m in enumerate(plan.matches) if set(m.agents) <= set(players)]
         result["ratings"] = rate(
-            [played[i] for i in wanted], players, population, plan.seed
+            [played[i] for i in wanted], players, population, plan.seed, game.name
         )  # fmt: skip
     result["faults"] = _faults(plan, played)
     return result
@@ -96,25 +103,29 @@ Key = tuple[str, str, str]  # format, player, opponent
 TABLE: Final = "(table)"  # the opponent of an agent at mixed tables
 
 
-def _matches(plan: Plan, played: list[Hands]) -> tuple[list[dict[str, Any]], dict[Key, F64]]:
+def _matches(
+    plan: Plan, game: ArenaGame, played: list[Hands]
+) -> tuple[list[dict[str, Any]], dict[Key, F64]]:
     """The numbers of each match, and the mean scores of its deals."""
+    camps = game.camps
     sides = {
-        _key(plan, match, agent): (match, Side(hands, agent, match.in_camps))
+        _key(plan, match, agent): (match, Side(hands, agent, match.in_camps, camps.share))
         for match, hands in zip(plan.matches, played, strict=True)
         for agent in (match.agents if match.format == "mixed" else match.agents[:1])
     }
     out: list[dict[str, Any]] = []
     by_deal: dict[Key, F64] = {}
     for key, (match, side) in sides.items():
-        bids = plan.pack.calling == "players" and not match.in_camps
-        numbers = measure(side, plan.seed, bids=bids)
+        bids = calling_of(game, plan.pack, match) == PLAYERS
+        numbers = measure(side, plan.seed, game, bids=bids)
         numbers["mean_by_seat"] = [v["value"] for v in numbers["seats"].values()]
         out.append(_named(key) | {"deals": side.number, "hands": len(side.hands)} | numbers)
         by_deal[key] = side.means
         name, me, them = key
-        last = name == "rebel_camp" or ("rebel_camp", me, them) not in sides
-        if match.in_camps and last and (both := _camp(me, them, sides, plan.seed)) is not None:
-            camp: Key = ("camp", me, them)
+        last = name == camps.second or (camps.second, me, them) not in sides
+        both = _camp(game, me, them, sides, plan.seed) if match.in_camps and last else None
+        if both is not None:
+            camp: Key = (camps.both, me, them)
             by_deal[camp], numbers = both
             out.append(_named(camp) | numbers)
     return out, by_deal
@@ -131,18 +142,19 @@ def _named(key: Key) -> dict[str, Any]:
 
 
 def _camp(
-    me: str, them: str, sides: dict[Key, tuple[Match, Side]], seed: int
+    game: ArenaGame, me: str, them: str, sides: dict[Key, tuple[Match, Side]], seed: int
 ) -> tuple[F64, dict[str, Any]] | None:
-    """Mean of both camps on each deal. Where all pairs are played as emperor's camp, the other
-    half is the opponent's match with the sign changed."""
+    """Mean of both camps on each deal. Where all pairs are played as the first camp, the other half
+    is the opponent's match with the sign changed."""
+    first, second = game.camps.halves
 
     def side(key: Key) -> Side | None:
         return sides[key][1] if key in sides else None
 
-    one, sign = side(("emperor_camp", me, them)), 1
-    other = side(("rebel_camp", me, them))
+    one, sign = side((first, me, them)), 1
+    other = side((second, me, them))
     if other is None:
-        other, sign = side(("emperor_camp", them, me)), -1
+        other, sign = side((first, them, me)), -1
     if one is None or other is None or one.number != other.number:
         return None
     means = (one.means + sign * other.means) / 2
@@ -166,12 +178,13 @@ def _camp(
     }
 
 
-def _comparisons(plan: Plan, by_deal: dict[Key, F64]) -> list[dict[str, Any]]:
+def _comparisons(plan: Plan, game: ArenaGame, by_deal: dict[Key, F64]) -> list[dict[str, Any]]:
     """Pairs of agents that met the same opponent on the same deals, all p-values together."""
     out: list[dict[str, Any]] = []
     groups: dict[tuple[str, str], list[str]] = {}
     for name, player, opponent in by_deal:
-        if name in ("seat", "camp", "mixed") and len(by_deal[name, player, opponent]) > 1:
+        compared = ("seat", game.camps.both, "mixed")
+        if name in compared and len(by_deal[name, player, opponent]) > 1:
             groups.setdefault((name, opponent), []).append(player)
     for (name, opponent), members in groups.items():
         for a, b in combinations(members, 2):

@@ -13,8 +13,11 @@ from typing import Any, TextIO
 
 import lupai.agents
 from lupai.agents.base import Agent, BatchAgent
+from lupai.agents.folders import game_of
 from lupai.envs.deals import check_seed
+from lupai.envs.game import rules_class
 from lupai.train.arena.asking import Fallback
+from lupai.train.arena.games import DEFAULT, arena_game
 from lupai.train.arena.hands import Hands
 from lupai.train.arena.packs import Pack, make_pack
 from lupai.train.arena.plans import ArenaError, make_matches
@@ -29,7 +32,7 @@ from lupai.train.arena.work import (
     unique_labels,
 )
 
-__all__ = ["Outcome", "finish", "run_arena"]
+__all__ = ["Outcome", "default_formats", "finish", "run_arena"]
 
 AgentLike = str | os.PathLike[str] | Agent
 
@@ -55,12 +58,13 @@ def run_arena(
     players: Sequence[AgentLike],
     opponents: Sequence[AgentLike] = (),
     *,
-    formats: Sequence[str] = ("seat", "camp"),
+    formats: Sequence[str] | None = None,
     pack: Pack | None = None,
     deals: int | None = None,
     hands: int | None = None,
     seed: int = 1,
-    rules: str = "qingdao",
+    game: str = DEFAULT,
+    rules: str | None = None,
     limit: float | None = None,
     strict: bool = False,
     fallback: Fallback = "lowest",
@@ -75,12 +79,12 @@ def run_arena(
     Args:
         players: agents that are measured: names, folders, ``module:Class``, or agents.
         opponents: whom they meet in ``seat`` and ``camp``.
-        formats: see :mod:`lupai.train.arena.plans`.
+        formats: see :mod:`lupai.train.arena.plans`; None: see :func:`default_formats`.
         pack: deals; None: episodes of ``seed`` under ``rules``.
         deals: only so many of the pack; without a pack 1,000 if None.
         hands: instead, about so many hands in each match.
         seed: of the agents' draws.
-        rules: rules string, where there is no pack.
+        game, rules: name and rules string, where there is no pack; None: the game's default.
         limit: seconds for a decision.
         strict: whether the first fault of an agent ends the match.
         fallback: who decides after a fault.
@@ -94,7 +98,7 @@ def run_arena(
     Raises:
         ArenaError: a match that cannot be played, or in a strict match a fault.
         PackError: fewer deals in the pack than are wanted.
-        LupaiError: an agent that cannot be loaded, or plays other rules.
+        LupaiError: an agent that cannot be loaded, or plays another game or other rules.
     """
     from tqdm import tqdm
 
@@ -103,17 +107,19 @@ def run_arena(
     wanted = 1000 if deals is None and hands is None and pack is None else deals
     if pack is None:
         most = max(v for v in (wanted, hands, 1) if v is not None)
-        pack = make_pack(rules, most, seed)
+        pack = make_pack(rules or rules_class(game).default, most, seed, game=game)
+    if formats is None:
+        formats = default_formats(pack.game, against=bool(opponents))
     count = pack.count if wanted is None else wanted
     numbers = list(range(len(players) + len(opponents)))
     mine, theirs = numbers[: len(players)], numbers[len(players) :]
-    matches = make_matches(formats, mine, theirs, count, hands)
+    matches = make_matches(formats, mine, theirs, count, hands, pack.game)
     if (most := max(match.deals for match in matches)) > pack.count:
         raise ArenaError(f"pack {pack.name!r} has {pack.count:,} deals, not {most:,}")
     # With more threads torch is many times slower as soon as another process runs beside it.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     given = [*players, *opponents]
-    agents = {i: _load(agent, pack.rules) for i, agent in enumerate(given)}
+    agents = {i: _load(agent, pack) for i, agent in enumerate(given)}
     about = [describe(agents[i], given[i]) for i in numbers]
     names = [info["name"] for info in about]
     labels = unique_labels(names[: len(mine)]) + unique_labels(names[len(mine) :])
@@ -139,8 +145,18 @@ def run_arena(
     return Outcome(result, timing(plan, played, time.monotonic() - begin), played, plan)
 
 
-def _load(agent: AgentLike, rules: str) -> Agent:
-    return lupai.agents.load(agent, rules) if isinstance(agent, str | os.PathLike) else agent
+def default_formats(game: str, *, against: bool) -> tuple[str, ...]:
+    """Formats of a match where none are asked for: with opponents ``seat`` and both camps, else
+    everybody against everybody."""
+    return ("seat", arena_game(game).camps.both) if against else ("round_robin",)
+
+
+def _load(agent: AgentLike, pack: Pack) -> Agent:
+    if not isinstance(agent, str | os.PathLike):
+        return agent
+    if (game := game_of(agent)) not in (None, pack.game):
+        raise ArenaError(f"agent {os.fspath(agent)!r} plays {game}, not {pack.game}")
+    return lupai.agents.load(agent, pack.rules)
 
 
 def finish(work: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from lupai.train.arena.games import game_in, title
 from lupai.train.arena.hands import FAULTS
 
 __all__ = ["table", "timing_table", "variance_table"]
@@ -28,8 +29,9 @@ def short(name: str, width: int = 11) -> str:
 
 def table(result: dict[str, Any]) -> str:
     """The matches, and what else was found."""
-    players = result["players"]
-    head = f"{', '.join(players)}, rules {result['rules']}, seed {result['seed']}"
+    players, game = result["players"], game_in(result)
+    rules = title(game.name, result["rules"])
+    head = f"{', '.join(players)}, rules {rules}, seed {result['seed']}"
     if result["pack"]["name"] != "deals" or result["pack"]["only"]:
         head += f", deals {result['pack']['name']} {result['pack']['sha256'][:8]}"
     lines = [head if len(head) <= WIDTH else head[: WIDTH - 1] + "…"]
@@ -41,7 +43,7 @@ def table(result: dict[str, Any]) -> str:
         f"{'score per hand, 95 %':<24}" + ("" if many else f"{'hands won':>10}")
     )
     for match in result["matches"]:
-        if many and match["format"] in ("emperor_camp", "rebel_camp"):
+        if many and match["format"] in game.camps.halves:
             continue
         name = f"{short(match['player']):<12}" if many else ""
         score = number(match["mean"]) + interval(match["low"], match["high"])
@@ -92,7 +94,8 @@ def _ratings(result: dict[str, Any]) -> list[str]:
     found = result.get("ratings")
     if not found:
         return []
-    lines = ["", f"{'rating (camps as teams)':<24}{'rating, 95 %':<28}{'hands':>8}"]
+    head = f"rating ({game_in(result).camps.plural} as teams)"
+    lines = ["", f"{head:<24}{'rating, 95 %':<28}{'hands':>8}"]
     for entry in sorted(found["agents"], key=lambda e: -e["rating"]):
         score = number(entry["rating"]) + interval(entry["low"], entry["high"])
         lines.append(f"{short(entry['label'], 23):<24}{score:<28}{entry['hands']:>8}")

@@ -22,6 +22,7 @@ import lupai.agents
 from lupai.agents.base import Agent
 from lupai.envs.game import make_game
 from lupai.train.arena.asking import Asker, Fallback
+from lupai.train.arena.games import arena_game
 from lupai.train.arena.hands import Hands
 from lupai.train.arena.packs import Pack
 from lupai.train.arena.plans import ArenaError, Match
@@ -73,18 +74,23 @@ class Plan:
     hands_of_part: int = HANDS_OF_PART
     deals_of_part: int | None = None
 
-    def parts(self, seats: int = 5) -> list[Part]:
+    @property
+    def seats(self) -> int:
+        """Of a table."""
+        return arena_game(self.pack.game).seats
+
+    def parts(self) -> list[Part]:
         """All parts in order."""
         out: list[Part] = []
         for number, match in enumerate(self.matches):
-            size = self.deals_of_part or max(1, self.hands_of_part // match.rotations(seats))
+            size = self.deals_of_part or max(1, self.hands_of_part // match.rotations(self.seats))
             starts = range(0, match.deals, size)
             out += [Part(number, start, min(start + size, match.deals)) for start in starts]
         return out
 
-    def hands_of(self, part: Part, seats: int = 5) -> int:
+    def hands_of(self, part: Part) -> int:
         """How many hands a part has."""
-        return (part.stop - part.start) * self.matches[part.match].rotations(seats)
+        return (part.stop - part.start) * self.matches[part.match].rotations(self.seats)
 
     def agent_seed(self, agent: int, *more: int) -> int:
         """Seed of an agent's streams."""
@@ -121,7 +127,7 @@ class Player:
         if self._engine is None:
             # With more threads torch is many times slower as soon as another process runs beside.
             os.environ.setdefault("OMP_NUM_THREADS", "1")
-            self._engine = make_game("baohuang", plan.pack.rules)
+            self._engine = make_game(plan.pack.game, plan.pack.rules)
             for number, (source, label) in enumerate(zip(plan.sources, plan.labels, strict=True)):
                 agent = self._agents.get(number)
                 if agent is None:

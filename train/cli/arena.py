@@ -8,13 +8,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
+from lupai.agents.folders import game_of as game_of_agent
 from lupai.agents.registry import AGENTS, agent_path
 from lupai.agents.shipped import PREFIX
-from lupai.envs.baohuang.rules import DEFAULT_PRESET
+from lupai.envs.game import rules_class
 from lupai.train.cli.common import (
     UsageError,
+    add_game,
     add_progress,
-    add_rules,
+    game_of,
     positive,
     read_rules,
     seconds,
@@ -29,19 +31,23 @@ ARENA_EXAMPLES: Final = """examples:
   lupai arena --players random,greedy,runs/quick --format round_robin,mixed --deals 500
   lupai arena --players runs/quick --against greedy --pack test --jobs 2 -o r.json --report r.html
   lupai arena --players greedy --against random --format seat --variance
+  lupai arena --game gouji --players tactical --against greedy --format seat,side --pack dev
 
-Formats: seat (one player among four opponents), camp or emperor_camp, rebel_camp (whole camps),
-round_robin (every pair of the players), mixed (all players at common tables). Ctrl-C loses nothing
-where -o is given: the same command goes on. See docs/arena.md for what the numbers mean.
+Formats: seat (one player among opponents), camp or emperor_camp, rebel_camp (whole camps), in Gouji
+side or even_side, odd_side; round_robin (every pair of the players), mixed (all players at common
+tables). Ctrl-C loses nothing where -o is given: the same command goes on. See docs/arena.md for
+what the numbers mean.
 """
 EVALUATE_EXAMPLES: Final = """examples:
   lupai evaluate runs/quick --against random,greedy
   lupai evaluate greedy --against random --hands 10000 -o greedy.json
   lupai evaluate runs/quick --format seat --seed 3
   lupai evaluate greedy --rules weihai --option doubling=false
+  lupai evaluate greedy --game gouji --hands 200
 
 Scores are means per hand with 95 % intervals over deals, seats rotated. The same as `lupai arena
---strict` with formats seat, emperor_camp, rebel_camp; that command has more options.
+--strict` with formats seat, emperor_camp, rebel_camp, or seat, even_side, odd_side; that command
+has more options.
 """
 PLAYERS: Final = (
     f"{', '.join(AGENTS)}, one that came with lupai (see `lupai agents`), the folder of a run, an "
@@ -63,14 +69,13 @@ def add(commands: Any) -> None:
     )
     parser.add_argument(
         "--format",
-        help="seat, emperor_camp, rebel_camp, camp, round_robin, mixed, commas between (default: "
-        "seat,camp; without --against round_robin)",
+        help="seat, emperor_camp, rebel_camp, camp (in Gouji even_side, odd_side, side), "
+        "round_robin, mixed, commas between (default: seat,camp; without --against round_robin)",
     )
     parser.add_argument("--pack", help="dev, test, or a file of `lupai deals make`")
     parser.add_argument("--deals", type=positive, help="how many (1000, or all of the pack)")
     parser.add_argument("--seed", default="1", help="of agents, and of deals without pack (1)")
-    add_rules(parser)
-    parser.set_defaults(rules=None)
+    add_game(parser)
     parser.add_argument("--strict", action="store_true", help="the first fault ends the match")
     parser.add_argument(
         "--time-limit", type=seconds, metavar="SECONDS", help="for a decision; then it is a fault"
@@ -92,7 +97,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--records", metavar="FILE", help="all hands as records")
     parser.add_argument("--variance", action="store_true", help="show what the rotations save")
     add_progress(parser)
-    parser.set_defaults(run=run_arena)
+    parser.set_defaults(run=run_arena, single=False)
 
     parser = commands.add_parser(
         "evaluate",
@@ -104,12 +109,12 @@ def add(commands: Any) -> None:
     parser.add_argument("--against", default="random", help="agents, commas between (%(default)s)")
     parser.add_argument("--hands", type=positive, default=1000, help="of each match (%(default)s)")
     parser.add_argument("--seed", default="1", help="of deals and agents (%(default)s)")
-    add_rules(parser)
-    parser.set_defaults(rules=None)
+    add_game(parser)
     parser.add_argument(
-        "--format", default="seat,emperor_camp,rebel_camp",
-        help="seat, emperor_camp, rebel_camp, commas between (all)",
-    )  # fmt: skip
+        "--format",
+        help="seat, emperor_camp, rebel_camp, in Gouji seat, even_side, odd_side, commas between "
+        "(all)",
+    )
     parser.add_argument("--jobs", type=positive, default=1, help="processes (%(default)s)")
     parser.add_argument(
         "-o", "--out",
@@ -119,7 +124,7 @@ def add(commands: Any) -> None:
     add_progress(parser)
     parser.set_defaults(
         run=run_evaluate, deals=None, pack=None, strict=True, time_limit=None, fallback="lowest",
-        deals_per_part=None, report=None, records=None, variance=False,
+        deals_per_part=None, report=None, records=None, variance=False, single=True,
     )  # fmt: skip
 
 
@@ -146,8 +151,9 @@ def run_arena(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--report {arguments.report}: a file .html or .md")
     if arguments.records == "-" and out == "-":
         raise UsageError("-o and --records cannot both go to the standard output")
+    players = arguments.players.split(",")
     against = arguments.against.split(",") if arguments.against else []
-    formats = arguments.format or ("seat,camp" if against else "round_robin")
+    pack = _pack(arguments, [*players, *against])
     shown = sys.stderr.isatty() if arguments.progress is None else arguments.progress
     work = None if out in (None, "-") else Path(f"{out}.partial")
     with ExitStack() as stack:
@@ -160,10 +166,10 @@ def run_arena(arguments: argparse.Namespace) -> int:
 
         try:
             done = run.run_arena(
-                arguments.players.split(","),
+                players,
                 against,
-                formats=formats.split(","),
-                **_deals(arguments),
+                formats=_formats(arguments, pack["game"]),
+                **pack,
                 hands=getattr(arguments, "hands", None),
                 seed=read_seed(arguments.seed),
                 limit=arguments.time_limit,
@@ -205,13 +211,33 @@ def run_arena(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _deals(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Pack, number of deals and rules."""
+def _formats(arguments: argparse.Namespace, game: str) -> list[str] | None:
+    """What was asked for; of `lupai evaluate` all that there are for one player."""
+    from lupai.train.evaluate import default_formats
+
+    if arguments.format is None and arguments.single:
+        return list(default_formats(game))
+    return None if arguments.format is None else arguments.format.split(",")
+
+
+def _pack(arguments: argparse.Namespace, agents: list[str]) -> dict[str, Any]:
+    """Game, pack, number of deals and rules.
+
+    The game is the one named, that of the preset, or that of trained agents.
+    """
     from lupai.train.arena.packs import load_pack
 
+    game = arguments.game
+    if arguments.rules is not None:
+        game = game_of(game, arguments.rules)
+    theirs = [found for name in agents if (found := game_of_agent(name)) is not None]
+    game = game or next(iter(theirs), None)
     rules = None
     if arguments.rules is not None or arguments.option:
-        rules = str(read_rules(arguments.rules or DEFAULT_PRESET, arguments.option))
+        game = game_of(game, None)
+        source = arguments.rules or rules_class(game).default
+        rules = str(read_rules(source, arguments.option, game))
     if arguments.pack is None:
-        return {"rules": rules or DEFAULT_PRESET, "deals": arguments.deals}
-    return {"pack": load_pack(arguments.pack, rules), "deals": arguments.deals}
+        return {"game": game_of(game, None), "rules": rules, "deals": arguments.deals}
+    pack = load_pack(arguments.pack, rules, game)
+    return {"game": pack.game, "pack": pack, "deals": arguments.deals}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any, Final
 
+from lupai.envs.game import GAMES
 from lupai.train.cli.common import (
+    add_game,
     add_progress,
-    add_rules,
+    game_of,
     positive,
     progress_bar,
-    read_rules,
+    read_game,
     writing,
 )
 from lupai.train.cli.records import read_seed
@@ -20,6 +22,7 @@ EXAMPLES: Final = """examples:
   lupai deals make --rules weihai --only solo --deals 500 --seed 1 -o alone.json
   lupai deals show mine.json
   lupai deals show dev
+  lupai deals make --game gouji --deals 500 -o six.json
 
 `lupai arena --pack mine.json` plays them. A pack of certain deals is played from the first lead on:
 what comes before it is played by the neutral caller, whose calls made the deals what they are.
@@ -29,7 +32,8 @@ MAKE_EXAMPLES: Final = """examples:
   lupai deals make --only secret_guard --deals 500 --seed 1 -o guard.json
 
 --only: secret_guard (a guard whom the others do not know), solo (the emperor secretly alone),
-grab (a seat, drawn by the deal, grabbed the crown). The same command writes the same bytes.
+grab (a seat, drawn by the deal, grabbed the crown); of Gouji revolution (one seat, and no other,
+may revolt). The same command writes the same bytes.
 """
 SHOW_EXAMPLES: Final = """examples:
   lupai deals show dev
@@ -49,16 +53,19 @@ def add(commands: Any) -> None:
     )
     ways = parser.add_subparsers(dest="way", metavar="COMMAND", required=True)
     make = ways.add_parser("make", help="write a pack", epilog=MAKE_EXAMPLES)
-    add_rules(make)
+    add_game(make)
     make.add_argument("--deals", type=positive, required=True, help="how many")
     make.add_argument("--seed", default="0", help="which (%(default)s)")
-    make.add_argument("--only", help="secret_guard, solo or grab: only deals that are so")
+    make.add_argument(
+        "--only", help="secret_guard, solo, grab or revolution: only deals that are so"
+    )
     make.add_argument("-o", "--out", required=True, help="file; - is standard output")
     add_progress(make)
     make.set_defaults(run=run_make)
     show = ways.add_parser("show", help="check a pack and say what it holds", epilog=SHOW_EXAMPLES)
     show.add_argument("pack", metavar="PACK", help="dev, test, or a file")
-    show.add_argument("--rules", help="preset, for dev and test (qingdao)")
+    show.add_argument("--game", choices=tuple(GAMES), help="for dev and test (baohuang)")
+    show.add_argument("--rules", help="for dev and test: preset (the first of the game)")
     show.set_defaults(run=run_show)
 
 
@@ -66,29 +73,33 @@ def run_make(arguments: argparse.Namespace) -> int:
     """Write a pack."""
     from lupai.train.arena.packs import make_pack
 
-    rules = read_rules(arguments.rules, arguments.option)
+    engine = read_game(arguments.game, arguments.rules, arguments.option)
     with (
         writing(arguments.out) as out,
         progress_bar(arguments.progress, total=arguments.deals, unit=" deals") as bar,
     ):
         pack = make_pack(
-            rules, arguments.deals, read_seed(arguments.seed), arguments.only, progress=bar.update
-        )
+            engine.rules, arguments.deals, read_seed(arguments.seed), arguments.only,
+            game=engine.game, progress=bar.update,
+        )  # fmt: skip
         out.write(pack.to_text().encode())
     return 0
 
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Check a pack."""
-    from lupai.train.arena.packs import ONLY, load_pack
+    from lupai.train.arena.games import arena_game, title
+    from lupai.train.arena.games.base import PLAYERS
+    from lupai.train.arena.packs import load_pack
 
-    pack = load_pack(arguments.pack, arguments.rules)
-    print(f"{pack.name}: {pack.count:,} deals of rules {pack.rules}")
+    rules, game = arguments.rules, arguments.game
+    pack = load_pack(arguments.pack, rules, game if rules is None else game_of(game, rules))
+    print(f"{pack.name}: {pack.count:,} deals of rules {title(pack.game, pack.rules)}")
     if pack.seeds is None:
         print(f"episodes {pack.start:,} … {pack.start + pack.count - 1:,} of seed {pack.seed}")
     if pack.only is not None:
-        print(
-            f"only {pack.only}: {ONLY[pack.only]}; what comes before play: caller {pack.calling!r}"
-        )
+        text = arena_game(pack.game).only[pack.only].text
+        caller = "the players" if pack.calling == PLAYERS else f"caller {pack.calling!r}"
+        print(f"only {pack.only}: {text}; what comes before play: {caller}")
     print(f"sha256 {pack.sha256}")
     return 0

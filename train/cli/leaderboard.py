@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any, Final
 
-from lupai.envs.baohuang.rules import load_rules
-from lupai.train.cli.common import UsageError, writing
+from lupai.envs.game import rules_class
+from lupai.train.cli.common import UsageError, game_of, writing
 
 EXAMPLES: Final = """examples:
   lupai leaderboard add results.json
@@ -15,8 +15,8 @@ EXAMPLES: Final = """examples:
   lupai leaderboard show
   lupai leaderboard show --rules qingdao -o leaderboard.md
 
-Results come from `lupai arena -o` and `lupai evaluate`. There is one table for each rules string;
-ratings are points per hand as a whole camp, from all camp matches together.
+Results come from `lupai arena -o` and `lupai evaluate`. There is one table for each rules string
+of a game; ratings are points per hand as a whole camp, from all camp matches together.
 """
 FOLDER: Final = "leaderboard"
 
@@ -53,11 +53,13 @@ def run_add(arguments: argparse.Namespace) -> int:
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Print and write the tables."""
+    from lupai.train.arena.games import title
     from lupai.train.arena.leaderboard import boards, markdown, text_table
 
     found = boards(Path(arguments.folder))
     if arguments.rules is not None:
-        rules = str(load_rules(arguments.rules))
+        game = game_of(None, arguments.rules)
+        rules = title(game, str(rules_class(game).load(arguments.rules)))
         if rules not in found:
             raise UsageError(f"no results of rules {rules!r}; there are {', '.join(found)}")
         found = {rules: found[rules]}
