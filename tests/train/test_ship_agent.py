@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,14 @@ def home(tmp_path_factory):
 def there(home, monkeypatch):
     monkeypatch.setattr(shipped, "_home", lambda: home)
     return home
+
+
+def test_a_card_tells_of_a_win_head_where_there_is_one():
+    card = lupai.agents.load("lupai/qingdao-v1").card
+    other = replace(card, network=replace(card.network, heads="both", win_weight=0.5))
+    plain, told = (ship_agent.model_card("a-v1", c, [], [], False) for c in (card, other))
+    assert "win head" not in plain
+    assert "advice `tactical`, win head with weight 0.5 |" in told
 
 
 def test_the_folder_holds_the_same_weights_and_a_card(home):
