@@ -28,7 +28,7 @@ def even_sum(places: npt.NDArray[np.integer], revolter: npt.NDArray[np.integer])
     values = VALUES[places]
     sums = [values[:, side].sum(axis=1) for side in (_EVEN, ~_EVEN)]
     complete = (places[:, _EVEN] > 0).all(axis=1)
-    worth = np.where(complete, sums[0], -sums[1])
+    worth: I64 = np.where(complete, sums[0], -sums[1])
     # a revolter counts as 三科 where both his mates are 头科 and 二科
     third = places == 3
     at = np.flatnonzero(revolter != NOBODY)

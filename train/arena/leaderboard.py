@@ -235,10 +235,10 @@ def markdown(found: dict[str, list[dict[str, Any]]]) -> str:
         head = ["", "agent", "rating", "95 %", *(f"seat, {r}" for r in rivals), "deals", "results"]
         lines = [head, ["---:", "---", *["---:"] * (len(head) - 2)]]
         for place, s in enumerate(table, 1):
-            seats = [number(s.seats.get(r)) if r in s.seats else "" for r in rivals]
+            scores = [number(s.seats.get(r)) if r in s.seats else "" for r in rivals]
             name = s.agent.replace("|", "\\|")
             lines.append(
-                [str(place), name, number(s.rating), interval(s.low, s.high).strip(), *seats,
+                [str(place), name, number(s.rating), interval(s.low, s.high).strip(), *scores,
                  f"{s.deals:,}", str(s.results)]
             )  # fmt: skip
         packs = sorted({f"{e['pack']['name']} {e['pack']['sha256'][:8]}" for e in entries})

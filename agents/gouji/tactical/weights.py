@@ -126,6 +126,7 @@ class Weights:
     wills: Wills = Wills()
 
 
-WEIGHTS: Final = Weights(
-    *(FIXED | {name: row[stage] for name, row in _TABLE.items()} for stage in range(len(STAGES)))
+_RACE, _MELEE = (
+    FIXED | {name: row[stage] for name, row in _TABLE.items()} for stage in range(len(STAGES))
 )
+WEIGHTS: Final = Weights(_RACE, _MELEE)
