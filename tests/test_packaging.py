@@ -130,6 +130,15 @@ def test_every_preset_has_sample_hands():
 
 
 @in_checkout
+def test_every_file_of_a_sample_is_in_the_package_data():
+    patterns = setuptools_settings()["package-data"]["lupai.train.belief"]
+    home = ROOT / "train" / "belief"
+    for path in (home / "samples").rglob("*"):
+        if path.is_file():
+            assert any(path.relative_to(home).match(pattern) for pattern in patterns), path
+
+
+@in_checkout
 def test_every_file_of_a_shipped_agent_is_in_the_package_data():
     patterns = setuptools_settings()["package-data"]["lupai.agents.shipped"]
     home = ROOT / "agents" / "shipped"

@@ -190,8 +190,8 @@ def test_nothing_is_told_to_who_learned_from_redrawn_roles(faithful):
     result = leak_data([("control", control)], faithful, "train", resamples=50)
     for mover in MOVERS:
         total = rows_of(result, mover=mover)[None]
-        assert abs(total["per_hand"]["value"]) < 0.05  # nats
-        assert abs(total["control"]["value"]) < 0.001
+        assert abs(total["per_hand"]["value"]) < 0.15  # nats; from true roles it is more than 0.3
+        assert abs(total["control"]["value"]) < 0.005
 
 
 def test_who_shows_himself_tells_all_that_is_left(tmp_path):
