@@ -13,10 +13,12 @@ import torch
 from ray.rllib.core.columns import Columns
 from torch.nn import functional
 
+from lupai.agents.belief import load_predictor
 from lupai.agents.network import NetworkConfig, ValueNetwork, move_table
 from lupai.agents.policies import OWN_ROLES
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.cards import RANK_OF_KIND
+from lupai.train.export import write_agent
 from lupai.train.learning.heads import FEW_LABELS, PerfectValueNetwork
 from lupai.train.learning.role_stats import ROLES, RoleStats
 from lupai.train.privileged import (
@@ -26,8 +28,11 @@ from lupai.train.privileged import (
     PRIVILEGED_LAYOUT,
     privileged_rows,
 )
+from lupai.train.rllib.export import live_networks
 from lupai.train.rllib.role_check import GROUNDED_LOSS, GUESSES, GUESSES_LOSS
 from lupai.train.rllib.setup import algorithm_config
+from lupai.train.run_folder import Progress
+from tests.belief.hands import decisions
 from tests.train.conftest import tiny
 from tests.train.test_privileged import quiet_positions
 
@@ -187,6 +192,31 @@ def test_runners_hold_the_policy_alone_and_get_observations_alone(name, request,
     runner.sample(num_timesteps=64)
     assert seen
     assert all(keys == {"obs": {"observation", "legal"}} for keys in seen)
+
+
+@pytest.mark.parametrize("name", ["algorithm", "by_role"])
+def test_an_agent_of_the_run_says_what_its_role_head_says(name, request, tmp_path):
+    """``role-head:AGENT`` of a written agent folder, beside the learner's own module."""
+    built = request.getfixturevalue(name)
+    changes = {} if name == "algorithm" else {
+        "selfplay": {"policies": "role"}, "network": {"history": "gru"},
+    }  # fmt: skip
+    config, views = tiny(**changes), decisions("qingdao").views("rebel")
+    module = built.learner_group._learner.module["shared"].unwrapped()
+    with torch.no_grad():
+        module.role_head.head.weight.normal_(std=20.0)
+        logits = module.role_logits(torch.tensor(views.observation)).numpy()
+    engine = Engine(config.rules_string)
+    policy, head = live_networks(built, config, engine)
+    write_agent(policy, config, engine, tmp_path / "agent", Progress(), head)
+    chances = load_predictor(f"role-head:{tmp_path / 'agent'}").predict(views)
+    row = np.arange(len(views))
+    nobody, next_seat = chances[row, 5], chances[row, (views.seats + 1) % 5]
+    both = (nobody > 0) & (next_seat > 0)  # not where the next is the emperor
+    assert both.sum() > 100
+    told = np.log(nobody[both] / next_seat[both])
+    assert np.allclose(told, logits[both, 4] - logits[both, 0], atol=1e-3)
+    assert np.abs(told).max() > 0.1
 
 
 def test_hands_are_played_alike_with_and_without_privileged_rows(algorithm):
