@@ -42,7 +42,7 @@ def random_style(rng: random.Random) -> Style:
         big=rng.choice((0.0, 0.3, 0.8, 1.0)),
         small=rng.choice((0.0, 0.5, 0.9)),
         jokers=rng.choice((0.05, 0.3)),
-        refuse=rng.choice((0.4, 1.0)),
+        refuse=rng.choice((0.4, 1.0, 1.0)),
     )
 
 
@@ -182,8 +182,8 @@ def random_options(rng: random.Random) -> Options:
     return Options(
         revolution=rng.random() < 0.8,
         hand_sizes=rng.choice(("ten", "always")),
-        burn_fail=rng.choice(("never", "never", "last_place")),
-        tribute=rng.random() < 0.4,
+        burn_fail=rng.choice(("never", "last_place")),
+        tribute=rng.random() < 0.5,
         end=rng.choice(("side_out", "last_player")),
     )
 
@@ -194,9 +194,10 @@ def random_hand(rng: random.Random, options: Options | None = None) -> Hand:
     name = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
     hands, start = DEALS[name](rng)
     previous = rng.sample(range(6), 6) if rng.random() < 0.7 else rng.choice(STRINGS)
-    # A giver who has nothing left to compare with refuses everything.
-    bare = [i for i, cards in enumerate(hands) if sum(card[0] in HIGH for card in cards) < 2]
-    if bare and rng.random() < 0.7:
+    # A giver who has nothing left to compare with refuses everything; one card is half of two.
+    high = [sum(card[0] in HIGH for card in cards) for cards in hands]
+    bare = [i for i in range(6) if high[i] == 1] or [i for i in range(6) if high[i] == 0]
+    if bare and rng.random() < 0.8:
         giver = rng.choice(bare)
         places = rng.choice(((2, 3, 1, 4, 0, 5), (3, 2, 1, 4, 5, 0)))
         previous = [(giver + step) % 6 for step in places]
