@@ -56,13 +56,45 @@ def assert_common(seen: Counter[str], least: dict[str, int]) -> None:
 def test_hands_of_the_preset() -> None:
     seen: Counter[str] = Counter()
     for part in range(4):
-        compare(some_deals(Options(), 30, 1000 * part), part, seen)
+        compare(some_deals(Options(), 24, 1000 * part), part, seen)
     assert_common(seen, COMMON)
     assert not any(seen[name] for name in (*NEVER, *NEEDS_OPTION))
 
 
-# Less than half of what the seeds above gave; a change of the players may move them.
-COMMON: dict[str, int] = {}
+# A third of what the seeds above gave; a change of the players may move them.
+COMMON: dict[str, int] = {
+    "first leader: start seat": 5, "first leader: two 3s": 24, "first leader: taken over": 2,
+    "set: ordinary": 1264, "set: 2s attached": 193, "set: jokers alone": 63,
+    "set: 够级 by joker": 118, "set: 够级 by size": 255, "set: 够级 by its attached 2s": 19,
+    "set: dead": 91, "ordinary: play": 818, "ordinary: pass": 1277, "ordinary: headless asked": 140,
+    "opponent: play": 75, "opponent: pass": 165, "yield: with a beating set": 80,
+    "yield: without a beating set": 64, "yield: not open": 56, "yield: somebody else plays": 60,
+    "again: play": 24, "again: pass": 59, "last: play": 13, "last: pass": 69,
+    "out: plays against his 对头": 20, "no 对头: ordinary set": 3, "trick: owner leads again": 734,
+    "trick: 接风": 41, "burn: asked unable": 523, "burn: could not go on": 254,
+    "burn: silent though able": 5, "burn: by a mate": 8, "burn: by a neighbour": 4,
+    "burn: of a burn": 1, "burn: without a joker": 5, "burn: dead": 6, "duty: leads": 17,
+    "duty: bars a set": 15, "duty: ends, a later set is beaten": 1, "duty: ends, he is out": 8,
+    "gouji: play": 51, "gouji: pass": 224, "gouji: asked though out": 51, "headless: play": 4,
+    "headless: pass": 38, "底牌 of 头科: ordinary": 19, "底牌 of 头科: 够级": 6,
+    "底牌 of 头科: dead": 3, "底牌 of 二科: ordinary": 24, "底牌 of 二科: 够级": 2,
+    "底牌 of 二科: dead": 2, "底牌 of 三科: ordinary": 2, "底牌: 对头's chance is gone": 20,
+    "底牌: burned": 2, "底牌: beaten after 对头 passed": 6, "deadly: play": 7, "deadly: pass": 19,
+    "够死级: on an ordinary 底牌": 6, "够死级: on a 够级 底牌": 1,
+    "够死级: no 够级牌 by its cards": 5, "够死级: stands": 6, "headless: 底牌 beaten": 18,
+    "headless: its trick ends": 10, "headless: leads": 36, "headless: two at once": 7,
+    "headless: ordinary set": 69, "headless: 够级 set": 17, "headless: 够级 set beaten": 8,
+    "open: play": 55, "open: pass": 134, "melee: begins with 4": 18, "melee: begins with 3": 11,
+    "melee: lead": 192, "melee: play": 78, "melee: pass": 366, "melee: plays after a decline": 2,
+    "melee: 底牌": 67, "revolution: revolt": 14, "revolution: silent though able": 5,
+    "revolution: one": 7, "revolution: void": 2, "revolution: by the first leader": 1,
+    "revolution: waive": 3, "revolution: waive not used": 4, "revolution: 够死级 1": 3,
+    "revolution: 够死级 2": 2, "revolution: 够死级 3": 1, "revolution: 够死级 led": 2,
+    "revolution: 够死级 as an answer": 4, "revolution: 够死级 as a burn": 1,
+    "revolution: 够死级 dead": 3, "end: a side is out": 8, "end: one player left": 20,
+    "scores: even": 6, "scores: 2": 12, "scores: 4": 6, "scores: 6": 2, "scores: 12": 2,
+    "scores: string of three played": 1, "scores: string of three against the revolter's side": 1,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("part", range(0, len(COMBINATIONS), 2))
@@ -70,7 +102,7 @@ def test_hands_under_all_options(part: int) -> None:
     """Both ways to show hand sizes in turn: the option changes only what is displayed."""
     options = COMBINATIONS[part + part // 2 % 2]
     seen: Counter[str] = Counter()
-    compare(some_deals(options, 12, 100 * part), part, seen)
+    compare(some_deals(options, 10, 100 * part), part, seen)
     assert not seen[NEVER[0]]
     if options.tribute:
         assert any(name.startswith("tribute") for name in seen)
