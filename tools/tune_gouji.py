@@ -114,7 +114,9 @@ def main() -> None:
     parser.add_argument("--start", type=Path, help="JSON of weights to begin with")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--check", type=int, default=100, help="deals of the match in the end")
+    parser.add_argument(
+        "--check", type=int, default=100, help="deals of the matches in the end; 0: none"
+    )
     args = parser.parse_args()
     engine, agent = Engine(), TacticalAgent()
     begun = [WEIGHTS.race, WEIGHTS.melee]
@@ -148,7 +150,7 @@ def main() -> None:
         weak = [theta[n * K + NAMES.index("weak")] for n in (0, 1)]
         print(step, f"{time.process_time() - clock:.0f} s, slope {size:.4f}", weak, flush=True)
     tuned = TacticalAgent(Weights(FIXED | now["race"], FIXED | now["melee"]), name="tuned")
-    for opponent in (GreedyAgent(), agent):
+    for opponent in (GreedyAgent(), agent) if args.check else ():
         found = side_match(tuned, opponent, deals=args.check)
         print(f"{opponent.name}: {found.mean:+.2f} [{found.low:+.2f}, {found.high:+.2f}]")
 

@@ -112,18 +112,10 @@ def test_burns_when_it_can_run_out():
         play(ENGINE, state, f"0 {move(state)}")
 
 
-def test_does_not_burn_where_it_would_be_stuck():
-    """One B for three sets more, and all R are with others."""
-    state = table(["AAB55", "KK" + JUNK, *[JUNK + "RB"] * 3, JUNK + "RQQQAA"], leader=1)
-    play(ENGINE, state, "1 KK")
-    while int(state.actor[0]):
-        play(ENGINE, state, f"{state.actor[0]} silent")
-    assert state.burning[0] == 1
-    assert move(state) in ("silent", "AA")  # AA, then 5s with B, would run out; B alone would not
-    state = table(["AB5566", "K2" + JUNK, *[JUNK + "RB"] * 3, JUNK + "RQQQAA"], leader=1)
-    play(ENGINE, state, "1 2")
-    while int(state.actor[0]):
-        play(ENGINE, state, f"{state.actor[0]} silent")
+def test_does_not_burn_a_mate_who_is_about_to_go_out():
+    state = table(["AABB5534", JUNK, "KK9", *[JUNK + "RQQAA"] * 3], leader=2)
+    play(ENGINE, state, "2 KK", "4 silent")
+    assert "play AA" in View.of(ENGINE, state, 0).legal
     assert move(state) == "silent"
 
 
