@@ -24,11 +24,15 @@ class ByGame:
     Args:
         name: shown in tables.
         agents: by the name of the game.
+
+    Attributes:
+        games: names of the games that it plays.
     """
 
     def __init__(self, name: str, agents: dict[str, BatchAgent]) -> None:
         self.name = name
         self.agents = agents
+        self.games = tuple(agents)
 
     def reset(self, seed: int | None = None) -> None:
         """Reset each."""

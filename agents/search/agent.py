@@ -36,6 +36,8 @@ class SearchAgent:
         seed: of its draws; fresh entropy when None.
     """
 
+    games = ("baohuang",)
+
     def __init__(self, options: Options | None = None, seed: int | None = None) -> None:
         self.options: Final = options or Options()
         text = str(self.options)

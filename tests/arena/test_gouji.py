@@ -251,7 +251,7 @@ def test_boards_of_two_games(tmp_path, single):
 
 
 @pytest.mark.smoke
-def test_packs_that_come_with_lupai():
+def test_the_packs_that_come_with_lupai():
     packs = [load_pack(name, game="gouji") for name in SHIPPED]
     seeds = [set(pack.hand_seeds(np.arange(pack.count)).tolist()) for pack in packs]
     assert all((p.game, p.rules, p.count) == ("gouji", "shandong", 10_000) for p in packs)
@@ -285,6 +285,9 @@ def test_games_do_not_mix(tmp_path):
         make_pack("shandong", 2, 7, "solo", game="gouji")
     with pytest.raises(PackError, match="none among 20,000"):
         make_pack("shandong;revolution=false", 2, 7, "revolution", game="gouji")
+    for name in ("search", "bayes"):
+        with pytest.raises(ArenaError, match=f"agent '{name}' plays baohuang, not gouji"):
+            run_arena([name], ["random"], deals=1, game="gouji")
     formats = "seat, even_side, odd_side, side, round_robin, mixed"
     with pytest.raises(ArenaError, match=f"'camp' is unknown in gouji; formats: {formats}"):
         run_arena(["random"], ["random"], formats=["camp"], game="gouji")

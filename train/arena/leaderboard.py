@@ -222,8 +222,8 @@ def text_table(rules: str, entries: list[dict[str, Any]]) -> str:
 
 def markdown(found: dict[str, list[dict[str, Any]]]) -> str:
     """All boards as a page."""
-    seats = sorted({game_in(e).seats for entries in found.values() for e in entries})
-    others = " or ".join(_OTHERS[number] for number in seats)
+    sizes = sorted({game_in(e).seats for entries in found.values() for e in entries})
+    others = " or ".join(_OTHERS[size] for size in sizes)
     out = [
         "# Leaderboard",
         "Ratings are points per hand as a whole camp on duplicate deals, `random` at 0; `seat` is "

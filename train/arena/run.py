@@ -152,11 +152,15 @@ def default_formats(game: str, *, against: bool) -> tuple[str, ...]:
 
 
 def _load(agent: AgentLike, pack: Pack) -> Agent:
-    if not isinstance(agent, str | os.PathLike):
-        return agent
-    if (game := game_of(agent)) not in (None, pack.game):
-        raise ArenaError(f"agent {os.fspath(agent)!r} plays {game}, not {pack.game}")
-    return lupai.agents.load(agent, pack.rules)
+    if isinstance(agent, str | os.PathLike):
+        # its card first: under rules of another game a trained agent cannot be loaded
+        if (game := game_of(agent)) not in (None, pack.game):
+            raise ArenaError(f"agent {os.fspath(agent)!r} plays {game}, not {pack.game}")
+        agent = lupai.agents.load(agent, pack.rules)
+    games = getattr(agent, "games", (pack.game,))
+    if pack.game not in games:
+        raise ArenaError(f"agent {agent.name!r} plays {', '.join(games)}, not {pack.game}")
+    return agent
 
 
 def finish(work: Path) -> None:
