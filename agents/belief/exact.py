@@ -70,14 +70,14 @@ class ExactPosterior:
         """
         chances, open_ = settled(views)
         if open_.size:
-            ways = _ways_of(pick(views, open_), self.limit, open_)
-            for rows in np.split(open_, _portions(ways)):
-                chances[rows] = self._posterior(pick(views, rows), rows)
+            some = pick(views, open_)
+            log = CardLog.of(some, open_)
+            for at in np.split(np.arange(len(some)), _portions(_ways_of(some, self.limit, open_))):
+                chances[open_[at]] = self._posterior(pick(some, at), log.take(at))
         return chances
 
-    def _posterior(self, views: Views, numbers: I64) -> F64:
-        """``[N, 6]`` of views of hidden roles; errors name them by ``numbers [N]``."""
-        log = CardLog.of(views, numbers)
+    def _posterior(self, views: Views, log: CardLog) -> F64:
+        """``[N, 6]`` of views of hidden roles."""
         worlds, of = every_world(views)
         marks = views.engine.rules.needs_marked_b
         weight = log_deals(deals_of(worlds, marks))
@@ -87,7 +87,7 @@ class ExactPosterior:
         never = np.flatnonzero(np.isneginf(best))
         if never.size:
             raise LupaiError(
-                f"view {numbers[never[0]]}: from no deal would the population "
+                f"view {log.numbers[never[0]]}: from no deal would the population "
                 f"{self.population.name} have played so; give it noise (epsilon), or the "
                 "population that played"
             )

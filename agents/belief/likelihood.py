@@ -120,6 +120,13 @@ class CardLog:
         hands = getattr(views, "hand", np.arange(len(views)))
         return cls(length, seats, actions, cards, numbers, np.asarray(hands, np.int64))
 
+    def take(self, rows: I64) -> CardLog:
+        """Those of some of the views."""
+        return CardLog(
+            self.length[rows], self.seats[rows], self.actions[rows], self.cards[rows],
+            self.numbers[rows], self.hands[rows],
+        )  # fmt: skip
+
 
 def deals_of(worlds: State, marks: bool) -> I8:
     """``[B, S, 56] int8`` card codes of the deals from which the worlds came.
