@@ -30,8 +30,7 @@ T_GOUJI = "tests/envs/gouji/test_oracle_agreement.py::test_hands_of_the_preset"
 T_GOUJI_OPTIONS = "tests/envs/gouji/test_oracle_agreement.py::test_hands_under_all_options"
 T_GOUJI_HIDDEN = "tests/envs/gouji/test_hidden.py::test_hidden_cards_and_answers_do_not_show"
 T_GOUJI_LEAKS = (
-    "tests/envs/gouji/test_leaks.py"
-    "::test_what_a_seat_sees_does_not_depend_on_what_it_may_not_know"
+    "tests/envs/gouji/test_leaks.py::test_what_a_seat_sees_does_not_depend_on_what_it_may_not_know"
 )
 T_GOUJI_ENGINE = "tests/envs/gouji/test_engine.py"
 
