@@ -255,15 +255,17 @@ def check_deal(record: dict[str, Any], engine: Game) -> None:
     seat = engine.differing_seat(mine, theirs, start)
     if seat is not None:
         raise RecordError(f"field 'hands': seed {seed} deals another hand to seat {seat}")
-    check_voids(seed, redeals, engine)
+    check_voids(record, engine)
 
 
-def check_voids(seed: int, redeals: int, engine: Game) -> None:
-    """Every deal before the last one must have been void.
+def check_voids(record: dict[str, Any], engine: Game) -> None:
+    """Every deal of its seed before the last one must have been void.
 
     Raises:
         RecordError: one that could not be.
     """
-    for redeal in range(redeals):
-        if not engine.can_be_void(seed, redeal):
+    seed, options = record["seed"], reset_options(record, engine)
+    void: Any = engine.can_be_void  # a game's own options are no part of the protocol
+    for redeal in range(record["redeals"]):
+        if not void(seed, redeal, **options):
             raise RecordError(f"field 'redeals': deal {redeal} of seed {seed} cannot be void")

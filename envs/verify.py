@@ -117,7 +117,7 @@ def _as_dealt(
     for i in np.flatnonzero(redeals):
         record = records[seeded[i]]
         try:
-            check_voids(record["seed"], record["redeals"], engine)
+            check_voids(record, engine)
         except RecordError:
             good[seeded[i]] = False
     return good

@@ -23,10 +23,20 @@ from pydantic import Field
 
 from lupai.envs.cards import NUM_KINDS
 from lupai.envs.errors import LupaiError, RulesError
-from lupai.envs.gouji import before, dealing, hidden, notation, observation, play, scoring
+from lupai.envs.gouji import (
+    before,
+    dealing,
+    hidden,
+    notation,
+    observation,
+    play,
+    scoring,
+    tribute,
+)
 from lupai.envs.gouji.actions import ACTIONS, VERB_ID
 from lupai.envs.gouji.legal import Legal
 from lupai.envs.gouji.orders import SEATS
+from lupai.envs.gouji.revolution import RANK_2
 from lupai.envs.gouji.rules import Rules, load_rules
 from lupai.envs.gouji.state import PHASE_NAMES, Phase, State
 from lupai.envs.gouji.texts import Texts
@@ -183,14 +193,16 @@ class Engine(Texts):
     def _check_cards(self, state: State, t: Ints, actions: Ints, cards: I8) -> None:
         notation.check_cards(state, t, actions, cards)
 
-    def can_be_void(self, hand_seed: int, redeal: int) -> bool:
-        """Whether a deal could have been void: two seats could revolt."""
+    def can_be_void(self, hand_seed: int, redeal: int, previous_finish: Any = None) -> bool:
+        """Whether a deal could have been void: two seats could revolt, after tribute."""
         if not self.rules.revolution:
             return False
         codes, start = self.dealt_codes(np.array([hand_seed], np.uint64), np.array([redeal]))
         state = State(1)
         self._begin(state, np.arange(1), codes, start)
-        return int((~state.ranks[0, :, 12:].any(axis=1)).sum()) >= 2
+        special = state.ranks[0, :, RANK_2:].sum(axis=1).tolist()
+        self._set_previous(state, previous_finish)
+        return tribute.most_bare(special, state.previous[0].tolist()) >= 2
 
     # --- what is seen --------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ def even_sum(places: npt.NDArray[np.integer], revolter: npt.NDArray[np.integer])
         places: ``[N, 6]``, 0 where an early end left a place open: then one side is out.
         revolter: ``[N]`` seat or -1.
     """
-    values = VALUES[places]
+    values: I64 = VALUES[places]
     sums = [values[:, side].sum(axis=1) for side in (_EVEN, ~_EVEN)]
     complete = (places[:, _EVEN] > 0).all(axis=1)
     worth: I64 = np.where(complete, sums[0], -sums[1])

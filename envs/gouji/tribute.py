@@ -39,6 +39,23 @@ def gifts_of(previous: list[int]) -> list[tuple[int, int, int]]:
     return [pair for pair in pairs if (pair[0] - pair[1]) % 2]
 
 
+def most_bare(special: list[int], previous: list[int]) -> int:
+    """How many seats at most can hold no R, B and 2 once all is given and returned.
+
+    Args:
+        special: how many of them each seat was dealt.
+        previous: seats in the order of the previous hand; -1 for none.
+    """
+    bare = {seat for seat in range(SEATS) if not special[seat]}
+    count = 0
+    for receiver, giver, cards in gifts_of(previous) if NOBODY not in previous else []:
+        if special[giver]:
+            # the giver gave all and gets others back, or the receiver returns just these
+            count += special[giver] <= cards or receiver in bare
+            bare.discard(receiver)
+    return len(bare) + count
+
+
 def give(state: State, t: Ints) -> None:
     """Move the gifts of tables that have a previous hand, and open the returns."""
     for table in t[(state.previous[t] != NOBODY).all(axis=1)].tolist():

@@ -2,9 +2,8 @@
 
 `FAULTS` is a list of 26 of which PettingZoo's own tests notice eight for sure; `RULE_FAULTS` are
 mistakes in single rules of the presets and options, and leaks of what they keep secret;
-`GOUJI_FAULTS` the same in Gouji. Each edit
-names a file, a text that stands in it exactly once, what to put in its place, and the test file
-that should notice first.
+`GOUJI_FAULTS` the same in Gouji. Each edit names a file, a text that stands in it exactly once,
+what to put in its place, and the test file that should notice first.
 """
 
 from __future__ import annotations
@@ -29,8 +28,10 @@ TRIBUTE = "envs/gouji/tribute.py"
 SCORING = "envs/gouji/scoring.py"
 T_GOUJI = "tests/envs/gouji/test_oracle_agreement.py::test_hands_of_the_preset"
 T_GOUJI_OPTIONS = "tests/envs/gouji/test_oracle_agreement.py::test_hands_under_all_options"
-T_GOUJI_HIDDEN = "tests/envs/gouji/test_hidden.py"
-T_GOUJI_LEAKS = "tests/envs/gouji/test_leaks.py"
+T_GOUJI_HIDDEN = "tests/envs/gouji/test_hidden.py::test_hidden_cards_and_answers_do_not_show"
+T_GOUJI_LEAKS = (
+    "tests/envs/gouji/test_leaks.py::test_what_a_seat_sees_does_not_depend_on_what_it_may_not_know"
+)
 T_GOUJI_ENGINE = "tests/envs/gouji/test_engine.py"
 
 

@@ -251,6 +251,37 @@ def test_two_revolters_have_the_hand_dealt_anew() -> None:
     assert not Engine({"revolution": False}).can_be_void(hand_seed, 0)
 
 
+def test_tribute_can_make_a_deal_void() -> None:
+    """Who gives his last 2s and jokers away may revolt: such a deal once counted as impossible."""
+    engine = Engine({"tribute": True})
+    found = 0
+    for seed in range(400):
+        state = engine.reset([seed])
+        special = state.ranks[0, :, 12:].sum(axis=1).tolist()
+        if special.count(0) != 1:
+            continue
+        bare, few = special.index(0), [s for s in range(6) if 0 < special[s] <= 2]
+        for giver in few:
+            heads = [s for s in range(6) if (s - giver) % 2 and s != bare]
+            # 大落 gives to a seat that is not bare; 二落 and 二科 are mates
+            first = heads[0]
+            second, fifth = [s for s in range(6) if (s - bare) % 2 == 0 and s != giver][:2]
+            if first in (second, fifth):
+                continue
+            others = [s for s in range(6) if s not in (first, second, fifth, giver)]
+            order = [first, second, *others, fifth, giver]
+            state = engine.reset([seed], previous_finish=order)
+            hand_seed = int(state.seeds[0, 0])
+            assert not engine.can_be_void(hand_seed, 0)
+            assert engine.can_be_void(hand_seed, 0, order)
+            while state.phase[0] != Phase.REVOLT:
+                engine.step(state, [int(engine.legal(state).ids()[0][0])])
+            vote(engine, state)
+            assert state.redeals[0] == 1
+            found += 1
+    assert found >= 3, found
+
+
 def test_the_hundredth_void_ends_the_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """With tribute: the order of the previous hand outlives each void."""
     engine = Engine({"tribute": True})
