@@ -30,8 +30,8 @@ SIDES = ("even_side", "odd_side")
 
 
 class Eager:
-    """Plays the highest id: it never passes where it can beat, so hands are short, revolts and waives
-    where it can. It draws nothing."""
+    """Plays the highest id: it never passes where it can beat, so hands are short; it revolts and
+    waives where it can. It draws nothing."""
 
     name = "eager"
 
