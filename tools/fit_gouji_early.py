@@ -4,7 +4,7 @@
 
 From deals in which exactly one seat could revolt, ``tactical`` plays on from both answers; likewise
 the revolter's 对头 waives and does not. Prints the mean difference in points of his side, and its
-regression on the sets of his hand, which goes into ``EARLY`` of
+regression on the 够级牌 of his hand that will probably win, which goes into ``EARLY`` of
 ``agents/gouji/tactical/weights.py``.
 """
 
@@ -43,12 +43,14 @@ def answered(engine, state, verb):
 
 def tell(name, gain, plan):
     """Mean, and regression on the plan of the hand."""
-    parts = np.stack([np.ones(len(gain)), plan.losers, plan.strong], axis=1)
+    parts = np.stack([np.ones(len(gain)), plan.strong], axis=1)
     found, *_ = np.linalg.lstsq(parts, gain, rcond=None)
+    noise = (gain - parts @ found).std(ddof=2) ** 2 * np.linalg.inv(parts.T @ parts)
+    base, slope = found
+    wide = 1.96 * noise[1, 1] ** 0.5
     error = 1.96 * gain.std(ddof=1) / len(gain) ** 0.5
     print(f"{name}: {gain.mean():+.2f} ± {error:.2f} over {len(gain)} deals")
-    print("  constant, per set that needs help, per strong 够级牌:", found.round(2))
-    print("  means of the plan", plan.losers.mean().round(2), plan.strong.mean().round(2))
+    print(f"  {base:+.2f}, and {slope:+.2f} ± {wide:.2f} for each of {plan.strong.mean():.2f}")
 
 
 def main() -> None:

@@ -26,8 +26,9 @@ def worth(
     plan = Plan(count, *wills.blend(count.sizes / FULL))
     words = np.zeros((len(me), OFFER))
     for verb in ("revolt", "waive"):
-        base, losers, strong = EARLY[verb]
-        words[:, VERB_ID[verb]] = base + losers * plan.losers + strong * plan.strong
+        base, strong = EARLY[verb]
+        words[:, VERB_ID[verb]] = base + strong * plan.strong
+    words[plan.losers < EARLY["strong"][0], VERB_ID["revolt"]] = -1
     # an unknown low card is one set more to get rid of; refused, the next offer can only be better
     offered = np.where(state.offered == NOBODY, 0, RANK_OF_KIND[state.offered])
     words[:, VERB_ID["refuse"]] = np.where(offered < EARLY["refuse"][0], 1.0, -1.0)

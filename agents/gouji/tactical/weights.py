@@ -21,70 +21,72 @@ SPAN: Final = 1.5  # sets in need of help over which the nearness of the own run
 # fmt: off
 _TABLE: Final = {
     #            until two are out; 四人乱缠
-    "set": (-0.062, -0.062),
-    "set_late": (0.195, 0.195),
-    "set_few": (-0.301, -0.301),
+    "set": (-0.197, -0.301),
+    "set_late": (0.444, 0.236),
+    "set_few": (-0.667, -0.216),
     "weak": (1.000, 1.000),
-    "dump": (-0.651, -0.651),
-    "cards": (-0.100, -0.100),
-    "twos": (-0.300, -0.300),
-    "twos_full": (-0.100, -0.100),
-    "small": (-0.500, -0.500),
-    "small_full": (-0.100, -0.100),
-    "small_spare": (0.117, 0.117),
-    "big": (-0.800, -0.800),
-    "big_full": (-0.100, -0.100),
-    "big_spare": (0.000, 0.000),
-    "help_foe": (-0.100, -0.100),
-    "lead_cards": (0.208, 0.208),
-    "lead_weak": (-0.078, -0.078),
-    "lead_dump": (0.023, 0.023),
-    "lead_twos": (-0.050, -0.050),
-    "lead_jokers": (-0.060, -0.060),
-    "lead_gouji": (-0.100, 0.000),
-    "lead_hold": (0.064, 0.064),
-    "hold": (0.000, 0.000),
-    "hold_full": (0.494, 0.494),
-    "hold_late": (0.493, 0.493),
-    "hold_few": (0.370, 0.370),
-    "hold_foe": (0.234, 0.234),
-    "hold_friend": (-0.100, -0.100),
-    "hold_weak": (-0.137, -0.137),
-    "hold_stake": (0.100, 0.100),
-    "to_friend": (-0.022, -0.022),
-    "over": (-0.400, -0.300),
-    "over_near": (-0.300, -0.300),
-    "over_opposite": (0.100, 0.050),
-    "over_opposite_near": (0.200, 0.100),
-    "gouji_other": (-0.200, 0.000),
-    "death": (0.100, 0.000),
-    "burn": (-0.500, 0.000),
-    "burn_few": (1.000, 0.000),
-    "burn_over": (-0.500, 0.000),
-    "pass": (-0.026, -0.026),
-    "left_friend": (0.118, 0.118),
-    "left_friend_near": (0.200, 0.200),
-    "left_friend_last": (0.300, 0.300),
-    "left_friend_stake": (0.100, 0.100),
-    "left_foe": (-0.361, -0.361),
-    "left_foe_near": (-0.412, -0.412),
-    "left_foe_last": (-0.444, -0.444),
-    "left_foe_stake": (-0.200, -0.200),
-    "left_opposite": (-0.100, -0.050),
-    "left_me": (0.261, 0.261),
-    "left_late": (0.207, 0.207),
+    "dump": (-0.508, -0.730),
+    "cards": (-0.164, -0.208),
+    "twos": (-0.490, -0.344),
+    "twos_full": (0.072, -0.055),
+    "small": (-0.538, -0.286),
+    "small_full": (-0.187, -0.169),
+    "small_spare": (-0.249, 0.344),
+    "big": (-1.199, -1.043),
+    "big_full": (-0.108, -0.152),
+    "big_spare": (0.167, 0.175),
+    "help_foe": (0.099, -0.058),
+    "lead_cards": (0.266, 0.211),
+    "lead_weak": (-0.344, -0.064),
+    "lead_dump": (0.074, 0.127),
+    "lead_twos": (-0.374, 0.007),
+    "lead_jokers": (0.025, 0.022),
+    "lead_gouji": (-0.363, 0.000),
+    "lead_hold": (0.354, 0.225),
+    "hold": (-0.345, -0.348),
+    "hold_full": (0.456, 0.588),
+    "hold_late": (1.016, 0.722),
+    "hold_few": (0.214, 0.468),
+    "hold_foe": (0.383, -0.244),
+    "hold_friend": (-0.383, -0.294),
+    "hold_weak": (-0.031, -0.165),
+    "hold_stake": (-0.317, -0.034),
+    "to_friend": (0.049, -0.504),
+    "over": (-0.008, -0.130),
+    "over_near": (-0.219, -0.291),
+    "over_opposite": (0.034, 0.275),
+    "over_opposite_near": (-0.236, -0.007),
+    "gouji_other": (0.062, 0.008),
+    "death": (0.262, 0.000),
+    "burn": (-0.139, 0.000),
+    "burn_few": (0.543, 0.000),
+    "burn_over": (-0.215, 0.000),
+    "pass": (0.113, -0.364),
+    "left_friend": (0.731, 0.319),
+    "left_friend_near": (0.353, 0.328),
+    "left_friend_last": (0.220, 0.358),
+    "left_friend_stake": (0.159, 0.082),
+    "left_foe": (-0.652, -0.419),
+    "left_foe_near": (-0.557, -0.318),
+    "left_foe_last": (-0.528, -0.416),
+    "left_foe_stake": (0.031, -0.374),
+    "left_opposite": (-0.190, 0.312),
+    "left_me": (0.504, 0.357),
+    "left_late": (0.356, 0.356),
 }
 # fmt: on
 # These go before all others: to go out, then to go out surely, and never to pass but to yield.
 FIXED: Final = {"goes_out": 2000.0, "runs_out": 1000.0, "yield": 2e-3}
 TERMS: Final = (*FIXED, *_TABLE)
 
-# Before play. ``revolt``, ``waive``: worth, in points, against silence: constant, per set that
-# needs help, per 够级牌 that will probably win. ``offer``: what a rank higher costs against a part
-# of a set. ``refuse``: from this rank on a card is taken.
+# Before play. ``revolt``, ``waive``: worth, in points, against silence: constant, and per 够级牌
+# that will probably win; found by tools/fit_gouji_early.py. ``strong``: with fewer sets in need of
+# help it does not revolt; such hands are too rare to be fitted. ``offer``: what a rank higher costs
+# against a part of a set. ``refuse``: from this rank on a card is taken.
 EARLY: Final = {
-    "revolt": (-1.0, 0.2, -0.5),
-    "waive": (-1.0, 0.0, 0.0),
+    "revolt": (2.08, -0.31),
+    "waive": (-0.07, 0.09),
+    "strong": (4,),
     "offer": (0.05,),
     "refuse": (11,),
 }
@@ -126,6 +128,8 @@ class Weights:
     wills: Wills = Wills()
 
 
-WEIGHTS: Final = Weights(
-    *(FIXED | {name: row[stage] for name, row in _TABLE.items()} for stage in range(len(STAGES)))
-)
+def _column(stage: int) -> dict[str, float]:
+    return FIXED | {name: row[stage] for name, row in _TABLE.items()}
+
+
+WEIGHTS: Final = Weights(_column(0), _column(1))
