@@ -10,6 +10,7 @@ from lupai.agents.folders import game_of
 from lupai.agents.random_agent import RandomAgent
 from lupai.envs.gouji.actions import VERB_ID
 from lupai.envs.gouji.engine import Engine
+from lupai.envs.gouji.state import Phase
 from lupai.envs.records import load_record, replay
 from lupai.envs.verify import verify_records
 from lupai.train.arena.asking import Asker
@@ -29,7 +30,8 @@ SIDES = ("even_side", "odd_side")
 
 
 class Eager:
-    """Never passes where it can beat, never waits: hands are short. It draws nothing."""
+    """Plays the highest id: it never passes where it can beat, so hands are short; it revolts and
+    waives where it can. It draws nothing."""
 
     name = "eager"
 
@@ -44,15 +46,15 @@ class Eager:
         return ids[offsets[1:] - 1]
 
 
-class Rebel(Eager):
-    """The same, but that it revolts where it can."""
+class Calm(Eager):
+    """The same, but that it is silent before the first lead."""
 
-    name = "rebel"
+    name = "calm"
 
     def act_batch(self, views):
         ids, offsets = views.legal.ids()
-        revolts = np.logical_or.reduceat(ids == VERB_ID["revolt"], offsets[:-1])
-        return np.where(revolts, VERB_ID["revolt"], super().act_batch(views))
+        early = views.state.phase < Phase.PLAY
+        return np.where(early, ids[offsets[:-1]], super().act_batch(views))
 
 
 class Meek(Eager):
@@ -78,7 +80,7 @@ def played(name, deals, agents=None, only=None, **options):
 
 @pytest.fixture(scope="module")
 def everything():
-    players = [Eager(), Meek(), Rebel()]
+    players = [Eager(), Meek(), Calm()]
     return run_arena(players, formats=["round_robin", "mixed"], deals=2, game="gouji")
 
 
@@ -172,16 +174,21 @@ def test_revolutions():
         held = [{card[0] for card in hand.split()} for hand in hands]
         poor.append([seat for seat, ranks in enumerate(held) if not ranks & {"2", "B", "R"}])
     assert [len(seats) for seats in poor] == [1, 1, 1]
-    outcome = run_arena([Rebel()], [Eager()], formats=["seat"], pack=pack)
-    (match,) = outcome.result["matches"]
-    (hands,) = outcome.hands
-    may = hands.could_revolt
+    outcome = run_arena([Calm()], [Eager()], formats=["seat"], pack=pack)
+    (match,), (hands,) = outcome.result["matches"], outcome.hands
+    may, mine = hands.could_revolt, hands.lineups == 0
     assert may.sum(axis=1).tolist() == [1] * 18
     assert may.argmax(axis=1).tolist() == np.repeat([seats[0] for seats in poor], 6).tolist()
+    # one of six hands Calm may revolt, in another it sits opposite the one who does
+    revolts = ~(may & mine).any(axis=1)
+    asked = (np.roll(may, 3, axis=1) & mine).any(axis=1)
+    assert (hands.revolter == np.where(revolts, may.argmax(axis=1), -1)).all()
+    assert (hands.waived == np.where(revolts, np.where(asked, 0, 1), -1)).all()
+    behaviour = {key: (v["value"], v["n"]) for key, v in match["behaviour"].items()}
+    assert behaviour == {"revolt": (0, 3), "waive": (0, 3)}
+    (match,) = run_arena([Eager()], [Calm()], formats=["seat"], pack=pack).result["matches"]
     assert match["behaviour"]["revolt"]["value"] == 1
-    assert match["behaviour"]["revolt"]["n"] == 3  # once in each deal it sits there
-    mine = hands.lineups == 0
-    assert (hands.revolter[(may & mine).any(axis=1)] >= 0).all()
+    assert "waive" not in match["behaviour"]  # nobody opposite revolted
 
 
 def test_hands_read_back(tmp_path):
