@@ -1,4 +1,4 @@
-"""Train and measure what docs/training.md tells: `python tools/make_training.py EXPERIMENT`.
+"""Train and measure what training.md and dmc.md tell: `python tools/make_training.py EXPERIMENT`.
 
   python tools/make_training.py ablation   what each part of the recipe gives (hours)
   python tools/make_training.py quick      PRESET_quick of each preset
@@ -9,7 +9,7 @@
 Trains each recipe with each seed in runs/EXPERIMENT/NAME-SEED, by `lupai train` with one thread
 each, and measures the final agents by `lupai arena` on the pack `test`. What is finished is not
 done again, what was interrupted goes on; Ctrl-C saves and stops. Then it leaves the figures and
-the learning curves in docs/training/ and fills the page. `--page` trains nothing: it draws and
+the learning curves in docs/training/ and fills the pages. `--page` trains nothing: it draws and
 fills from the files that are there.
 """
 
@@ -27,7 +27,7 @@ from lupai.train.experiments.plan import EXPERIMENTS, Experiment, changed
 from lupai.train.experiments.run import conduct, draw
 
 FOLDER = make_docs.ROOT / "docs" / "training"
-PAGE = make_docs.ROOT / "docs" / "training.md"
+PAGES = tuple(make_docs.ROOT / "docs" / name for name in ("training.md", "dmc.md"))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -46,8 +46,9 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("make_training: stopped; the same command goes on", file=sys.stderr)
         return 130
-    PAGE.write_text(make_docs.fill(PAGE.read_text("utf-8"), consoles=False), "utf-8")
-    print(f"wrote {PAGE.relative_to(make_docs.ROOT)}")
+    for page in PAGES:
+        page.write_text(make_docs.fill(page.read_text("utf-8"), consoles=False), "utf-8")
+        print(f"wrote {page.relative_to(make_docs.ROOT)}")
     return 0
 
 
