@@ -74,7 +74,7 @@ def test_lets_a_mate_through():
 def test_beats_the_same_set_of_an_opponent():
     state = table(["QQAA33456789", *[JUNK] * 4, "TT99"], leader=5)
     play(ENGINE, state, "5 TT")
-    assert move(state) == "QQ"
+    assert move(state) in ("QQ", "AA")
 
 
 def test_stops_its_opposite():
