@@ -10,6 +10,7 @@ import pytest
 
 from lupai.envs import verify
 from lupai.envs.errors import LupaiError, RecordError
+from lupai.envs.game import make_game
 from lupai.envs.records import dump_record, load_record, verify_record
 from lupai.envs.verify import verify_records
 from lupai.train.cli import records
@@ -115,7 +116,7 @@ def test_odd_texts_at_any_move(preset):
 
 def test_seeded_and_redealt_hands(alone):
     deck = ["R*", *(f"{r}{s}" for r in "3456789TJQKA2" for s in "sh"), *["9c"] * 4]
-    engine = records.make_game("baohuang", {"preset": "qingdao", "deck": deck})
+    engine = make_game("baohuang", {"preset": "qingdao", "deck": deck})
     many = list(records.play_hands(engine, ("greedy",) * 5, 30, 5))
     assert max(record["redeals"] for record in many) > 0
     assert verify_records(many) == [[]] * 30
@@ -191,7 +192,7 @@ def altered_files(tmp_path_factory):
     """Two files of short hands with faults of all kinds and notes."""
     folder, rng = tmp_path_factory.mktemp("altered"), random.Random(4)
     deck = ["R*", "B", *[f"{r}s" for r in "9K2" for _ in range(4)]]
-    engine = records.make_game("baohuang", {"preset": "qingdao", "deck": deck})
+    engine = make_game("baohuang", {"preset": "qingdao", "deck": deck})
     good = list(records.play_hands(engine, ("random",) * 5, 16, 1))
     older = json.loads(json.dumps(good))
     for record in older:
