@@ -25,7 +25,7 @@ from lupai.agents.gouji.tactical.weights import FIXED, STAGES, TERMS, WEIGHTS
 from lupai.envs.gouji.engine import Engine
 from lupai.envs.gouji.state import Phase
 from lupai.envs.view import Views
-from lupai.train.side_match import side_match
+from lupai.train.arena.run import run_arena
 
 COPIES = 4  # hands of each deal
 FIRST = len(FIXED)
@@ -151,8 +151,9 @@ def main() -> None:
         print(step, f"{time.process_time() - clock:.0f} s, slope {size:.4f}", weak, flush=True)
     tuned = TacticalAgent(Weights(FIXED | now["race"], FIXED | now["melee"]), name="tuned")
     for opponent in (GreedyAgent(), agent) if args.check else ():
-        found = side_match(tuned, opponent, deals=args.check)
-        print(f"{opponent.name}: {found.mean:+.2f} [{found.low:+.2f}, {found.high:+.2f}]")
+        played = run_arena([tuned], [opponent], game="gouji", formats=["side"], deals=args.check)
+        found = next(m for m in played.result["matches"] if m["format"] == "side")
+        print(f"{opponent.name}: {found['mean']:+.2f} [{found['low']:+.2f}, {found['high']:+.2f}]")
 
 
 if __name__ == "__main__":

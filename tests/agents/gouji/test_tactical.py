@@ -21,7 +21,7 @@ from lupai.envs.gouji.actions import SET, VERB_ID
 from lupai.envs.gouji.sets import DEAD, IS_GOUJI, PARTS, GoujiSet
 from lupai.envs.gouji.state import Kind, Phase
 from lupai.envs.view import View, Views
-from lupai.train.side_match import side_match
+from lupai.train.arena.run import run_arena
 from tests.agents.gouji.tables import (
     OPTIONS,
     asked,
@@ -397,15 +397,8 @@ def test_who_does_not_play_this_game_says_so():
         lupai.agents.load("bayes").act(view)
 
 
-def test_a_side_match_changes_sides():
-    found = side_match(TacticalAgent(), TacticalAgent(), deals=4)
-    assert found.mean == 0
-    assert not found.by_deal.any()
-    with pytest.raises(ValueError, match="deals 1: an interval needs 2 or more"):
-        side_match(TacticalAgent(), TacticalAgent(), deals=1)
-
-
 @pytest.mark.slow
 def test_tactical_beats_greedy():
-    found = side_match(TacticalAgent(), GreedyAgent(), deals=40)
-    assert found.low > 2
+    outcome = run_arena(["tactical"], ["greedy"], game="gouji", formats=["side"], deals=40)
+    (side,) = (m for m in outcome.result["matches"] if m["format"] == "side")
+    assert side["low"] > 2
