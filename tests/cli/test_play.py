@@ -12,7 +12,7 @@ from lupai.envs.baohuang.state import PHASE_NAMES, Phase, Solo, State
 from lupai.envs.view import View
 from lupai.train.cli.play import read_choice
 from lupai.train.cli.table import SHOWN, shortlist, show_question, show_table
-from lupai.train.cli.tables import baohuang_words, gouji_words
+from lupai.train.cli.tables import baohuang_words
 from lupai.train.cli.tables.baohuang import TABLE
 from lupai.train.cli.tables.baohuang_words import PHASES, VERBS
 from lupai.train.cli.words import TEXTS, Words, flow, width
