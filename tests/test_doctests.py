@@ -12,6 +12,7 @@ import pytest
 
 import lupai.agents
 import lupai.envs
+from lupai.envs.game import GAMES
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 HEAVY = ("torch", "ray", "tensorboard")
@@ -46,6 +47,7 @@ def test_examples_run(name):
 
 def test_the_walk_finds_modules_and_examples():
     # An editable install without the folders would give an empty list and a green test.
-    assert {"lupai.envs.baohuang.engine", "lupai.envs.baohuang_v0", "lupai.agents"} <= set(MODULES)
-    assert run("lupai.envs.baohuang_v0").attempted > 0
-    assert run("lupai.envs.baohuang.engine").attempted > 0
+    games = [f"lupai.envs.{game}{module}" for game in GAMES for module in ("_v0", ".engine")]
+    assert {*games, "lupai.agents"} <= set(MODULES)
+    for name in games:
+        assert run(name).attempted > 0

@@ -20,7 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -31,12 +31,16 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from lupai.envs import baohuang_v0
+from lupai.envs.actions import ActionLayout
 from lupai.envs.baohuang.actions import ACTIONS, VERBS
 from lupai.envs.baohuang.observation import EVENT_FIELDS, OBSERVATION, STATE
 from lupai.envs.baohuang.rules import PRESETS, Rules, load_rules
 from lupai.envs.baohuang.scoring import final_scores
 from lupai.envs.baohuang.state import PHASE_NAMES, SEATS, Phase, Solo, State
 from lupai.envs.cards import KIND_TEXTS, RANKS
+from lupai.envs.gouji import actions as gouji_actions
+from lupai.envs.gouji import observation as gouji_observation
+from lupai.envs.gouji.state import PHASE_NAMES as GOUJI_PHASES
 from lupai.envs.layout import Layout
 from lupai.envs.records import load_record
 
@@ -121,21 +125,55 @@ def state_table() -> str:
     return layout_table(STATE).replace("seat from the observer", "seat")
 
 
-@part
-def observation_hashes() -> str:
+def layout_hashes(*layouts: Layout) -> str:
     """Names, sizes, hashes."""
     return rows(
         ("layout", "version", "length", "hash"),
-        ((f"`{v.name}`", v.version, v.size, f"`{v.hash}`") for v in (OBSERVATION, STATE)),
+        ((f"`{v.name}`", v.version, v.size, f"`{v.hash}`") for v in layouts),
     )
+
+
+def numbered(names: Iterable[str]) -> str:
+    """Names with their numbers."""
+    return ", ".join(f"{i} `{name}`" for i, name in enumerate(names)) + "."
+
+
+@part
+def observation_hashes() -> str:
+    """Names, sizes, hashes."""
+    return layout_hashes(OBSERVATION, STATE)
 
 
 @part
 def event_fields() -> str:
     """Columns of the section `recent`."""
-    width = len(EVENT_FIELDS)
-    names = ", ".join(f"{i} `{name}`" for i, name in enumerate(EVENT_FIELDS))
-    return f"{width} fields: {names}."
+    return f"{len(EVENT_FIELDS)} fields: {numbered(EVENT_FIELDS)}"
+
+
+@part
+def gouji_observation_table() -> str:
+    """Sections of Gouji's observation."""
+    return layout_table(gouji_observation.OBSERVATION)
+
+
+@part
+def gouji_state_table() -> str:
+    """Sections of Gouji's god's-eye vector that its observation has not."""
+    own = [s for s in gouji_observation.STATE.sections if s.name in ("hands", "revolts")]
+    return layout_table(Layout("", 0, tuple(own)))
+
+
+@part
+def gouji_observation_hashes() -> str:
+    """Names, sizes, hashes."""
+    return layout_hashes(gouji_observation.OBSERVATION, gouji_observation.STATE)
+
+
+@part
+def gouji_event_fields() -> str:
+    """Columns of the section `recent`."""
+    fields = gouji_observation.EVENT_FIELDS
+    return f"{len(fields)} fields: {numbered(fields)}"
 
 
 _FORMULAS = {
@@ -166,13 +204,72 @@ def action_blocks() -> str:
 @part
 def action_total() -> str:
     """Size and hash."""
-    return f"In all **{ACTIONS.size:,}** ids, 0 … {ACTIONS.size - 1}; layout hash `{ACTIONS.hash}`."
+    return total_of(ACTIONS)
+
+
+def total_of(actions: ActionLayout) -> str:
+    """Size and hash of action ids."""
+    return f"In all **{actions.size:,}** ids, 0 … {actions.size - 1}; layout hash `{actions.hash}`."
 
 
 @part
 def verb_ids() -> str:
     """Ids of the verbs."""
-    return ", ".join(f"{i} `{verb}`" for i, verb in enumerate(VERBS)) + "."
+    return numbered(VERBS)
+
+
+_GOUJI_FORMULAS = {
+    "verb": ("number of verbs", "the move is this word"),
+    "offer": ("13 + 2", "`offer c`: a card returned for tribute, by rank `3` … `2`, `B`, `R`"),
+    "set": ("12 · 16 · 17 · 25 + 16 · 25 + 24", "`play s`"),
+}
+
+
+@part
+def gouji_action_blocks() -> str:
+    """Blocks of Gouji's action ids."""
+    actions = gouji_actions.ACTIONS
+    return rows(
+        ("block", "first id", "ids", "count", "move"),
+        (
+            (f"`{name}`", actions.offsets[name], count, *_GOUJI_FORMULAS[name])
+            for name, count in actions.blocks
+        ),
+    )
+
+
+@part
+def gouji_action_total() -> str:
+    """Size and hash."""
+    return total_of(gouji_actions.ACTIONS)
+
+
+@part
+def gouji_verb_ids() -> str:
+    """Ids of the verbs."""
+    return numbered(gouji_actions.VERBS)
+
+
+@part
+def gouji_action_examples() -> str:
+    """Some ids."""
+    actions, out = gouji_actions.ACTIONS, []
+    texts = (
+        "pass", "revolt", "offer 3", "offer R", "play 3", "play 32", "play KK", "play KK2B",
+        "play 2", "play 22BR", "play B", "play BBBBRRRR",
+    )  # fmt: skip
+    for text in texts:
+        action = actions.encode(actions.parse(text))
+        assert actions.text(action) == text
+        block, place = actions.block_of(action)
+        out.append((f"`{text}`", action, f"`{block}` + {place}"))
+    return rows(("move", "id", "is"), iter(out))
+
+
+@part
+def gouji_phase_numbers() -> str:
+    """Numbers of Gouji's phases."""
+    return numbered(GOUJI_PHASES)
 
 
 @part
@@ -353,7 +450,7 @@ def example_deal_weihai() -> str:
 @part
 def phase_numbers() -> str:
     """Numbers of the phases, as in `state.phase` and the one-hot of the observation."""
-    return ", ".join(f"{i} `{name}`" for i, name in enumerate(PHASE_NAMES)) + "."
+    return numbered(PHASE_NAMES)
 
 
 @part

@@ -10,9 +10,12 @@ from lupai.envs import baohuang_v0
 from lupai.envs.baohuang.actions import VERBS as ACTION_VERBS
 from lupai.envs.baohuang.state import PHASE_NAMES, Phase, Solo, State
 from lupai.envs.view import View
-from lupai.train.cli.play import read_choice, result
+from lupai.train.cli.play import read_choice
 from lupai.train.cli.table import SHOWN, shortlist, show_question, show_table
-from lupai.train.cli.words import PHASES, TEXTS, VERBS, Words, flow, width
+from lupai.train.cli.tables import baohuang_words
+from lupai.train.cli.tables.baohuang import TABLE
+from lupai.train.cli.tables.baohuang_words import PHASES, VERBS
+from lupai.train.cli.words import TEXTS, Words, flow, width
 from tests.cli.running import lupai, process
 
 FIRST = b"1\n" * 600  # always the first move of the list
@@ -79,7 +82,7 @@ def test_all_phases_and_verbs_have_words():
     for phase in PHASE_NAMES:
         assert phase in PHASES
         if phase not in ("play", "over"):
-            assert f"ask_{phase}" in TEXTS
+            assert f"ask_{phase}" in baohuang_words.TEXTS
     assert set(VERBS) == {*ACTION_VERBS, "call"}
 
 
@@ -114,11 +117,11 @@ def test_nobody_took_the_crown():
     """The end of a hand without a lead, and of one that stopped early."""
     roles = {"emperor": 2, "guard": None, "solo": None}
     info = {"roles": roles, "finish": [], "scores": [3, 3, -12, 3, 3]}
-    text = "\n".join(result(info, 0, Words("en")))
+    text = "\n".join(TABLE.result(None, info, 0, Words("en")))
     assert "nobody took it" in text
     assert "place" not in text
     info = {"roles": roles, "finish": [4], "scores": [6, 6, -24, 6, 6]}
-    text = "\n".join(result(info, 0, Words("zh")))
+    text = "\n".join(TABLE.result(None, info, 0, Words("zh")))
     assert text.count("未走完") == 4
     assert "头科" in text
 

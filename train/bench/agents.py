@@ -18,8 +18,7 @@ import numpy as np
 
 from lupai.agents.base import Agent, ask
 from lupai.agents.registry import ONNX_FILE, agent_path, load, load_trained
-from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.rules import Rules
+from lupai.envs.game import Game
 from lupai.envs.view import Views
 from lupai.train.bench.cases import MET, MISSED, one_core
 from lupai.train.bench.loops import staggered
@@ -63,13 +62,13 @@ def players(name: str) -> Iterator[tuple[str, Agent]]:
 
 
 def run(
-    name: str, rules: Rules, tables: int, repeats: int, seconds: float
+    name: str, engine: Game, tables: int, repeats: int, seconds: float
 ) -> Iterator[dict[str, Any]]:
     """Rows one by one.
 
     Args:
         name: of the agent.
-        rules: that it plays.
+        engine: of the rules that it plays.
         tables: decided at once in the second row.
         repeats: of each row. seconds: of a repeat of the second row.
 
@@ -78,14 +77,13 @@ def run(
         ``slowest`` (99 of 100 are faster), ``target`` and ``verdict``.
     """
     agents = list(players(name))  # exporting is not measured
-    engine = Engine(rules)
     with one_core():
         for library, agent in agents:
             yield _single(library, agent, engine, repeats)
             yield _batch(library, agent, engine, tables, repeats, seconds)
 
 
-def _single(library: str, agent: Agent, engine: Engine, repeats: int) -> dict[str, Any]:
+def _single(library: str, agent: Agent, engine: Game, repeats: int) -> dict[str, Any]:
     state = staggered(engine, SINGLE)
     views = list(Views(engine, state, state.actor))
     for view in views[:_WARM]:
@@ -106,7 +104,7 @@ def _single(library: str, agent: Agent, engine: Engine, repeats: int) -> dict[st
 
 
 def _batch(
-    library: str, agent: Agent, engine: Engine, tables: int, repeats: int, seconds: float
+    library: str, agent: Agent, engine: Game, tables: int, repeats: int, seconds: float
 ) -> dict[str, Any]:
     state = staggered(engine, tables)
     lanes = np.arange(tables)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from lupai.agents.registry import AGENTS
 from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.rules import Rules, load_rules
+from lupai.envs.baohuang.rules import Rules
 from lupai.envs.errors import LupaiError
 from lupai.train.bench import peers
 from lupai.train.bench.loops import (
@@ -115,7 +115,7 @@ def _memory(settings: Settings) -> Loop:
 
 def _rollouts(preset: str, name: str) -> Callable[[Settings], Loop]:
     def make(settings: Settings) -> Loop:
-        return rollout_loop(load_rules(preset), settings.tables, AGENTS[name]())
+        return rollout_loop(Engine(preset), settings.tables, AGENTS[name]())
 
     return make
 

@@ -15,7 +15,6 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.game import Game
 
@@ -143,11 +142,11 @@ def vector_loop(env: Any, mask: bool, seed: int = 0) -> Loop:
     return measure
 
 
-def rollout_loop(rules: Rules, tables: int, agent: Any) -> Loop:
+def rollout_loop(engine: Game, tables: int, agent: Any) -> Loop:
     """Whole hands per second, from the deal to the scores, the same agent in all seats."""
     from lupai.agents.rollout import rollout
 
-    engine, played = Engine(rules), 0
+    played = 0
 
     def measure(limit: float) -> float:
         nonlocal played

@@ -8,19 +8,21 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from lupai.envs.baohuang.rules import DEFAULT_PRESET, Rules, load_rules
+from lupai.envs.game import Game, make_game, rules_class
+from lupai.envs.rules import GameRules
 from lupai.train.cli.common import (
     UsageError,
-    add_rules,
+    add_game,
     positive,
     progress_bar,
-    read_rules,
+    read_game,
     seconds,
 )
 
 EXAMPLES: Final = """examples:
   lupai bench
   lupai bench --rules weihai
+  lupai bench --game gouji
   lupai bench --repeats 9 --seconds 2 --json bench.json
   lupai bench --peers --json peers.json
   lupai bench --growth -o performance
@@ -29,7 +31,8 @@ EXAMPLES: Final = """examples:
 
 Every number is the median over the repeats; all play random legal moves. A step is one decision,
 from its legal moves to the state after it; in the AEC loop it is a turn. A view is what one seat
-knows of a table whose guard is hidden: worlds drawn for it, the chances of who is guard.
+knows of a Baohuang table whose guard is hidden: worlds drawn for it, the chances of who is guard.
+Rollouts are whole hands on many tables; the memory of a table is that of the engine's arrays.
 
 --peers times our loops and those of other suites in turn, on one core; what is not installed is
 named (pip install "lupai[bench]"; Pgx where jax is there). --growth tells how the cost of a
@@ -40,6 +43,7 @@ trained one by torch and by onnxruntime, whatever is installed, on one core.
 Deep Monte Carlo beside our PPO.
 """
 TABLES: Final = (1, 64, 1024)
+ROLLOUTS: Final = 256  # tables at once
 MAX_TABLES: Final = 1 << 17
 
 
@@ -59,7 +63,7 @@ def add(commands: Any) -> None:
         description="Measure steps per second of the environment and the engine.",
         epilog=EXAMPLES,
     )
-    add_rules(parser)
+    add_game(parser)
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--peers", action="store_true", help="beside other suites, with targets")
     modes.add_argument("--growth", action="store_true", help="by tables, cards in hand, preset")
@@ -98,7 +102,11 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         if given and not any(getattr(arguments, mode) for mode in modes):
             raise UsageError(f"{option} goes with {' or '.join(f'--{m}' for m in modes)} only")
-    rules = read_rules(arguments.rules, arguments.option)
+    engine = read_game(arguments.game, arguments.rules, arguments.option)
+    rules = engine.rules
+    for mode in ("peers", "growth", "train"):
+        if getattr(arguments, mode) and engine.game != "baohuang":
+            raise UsageError(f"--{mode} measures baohuang only, not {engine.game}")
     if arguments.peers:
         return _peers(arguments, rules)
     if arguments.growth:
@@ -106,11 +114,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.train:
         return _train(arguments, rules)
     if arguments.agent is not None:
-        return _agent(arguments, rules)
-    return _steps(arguments, rules)
+        return _agent(arguments, engine)
+    return _steps(arguments, engine)
 
 
-def _head(arguments: argparse.Namespace, rules: Rules, **more: Any) -> dict[str, Any]:
+def _head(arguments: argparse.Namespace, rules: GameRules, **more: Any) -> dict[str, Any]:
     """What the numbers belong to: printed, and the beginning of the JSON."""
     from lupai.train.bench.report import machine, machine_text
 
@@ -132,34 +140,42 @@ def _finish(arguments: argparse.Namespace, data: dict[str, Any]) -> None:
         write_json(arguments.json, data)
 
 
-def _steps(arguments: argparse.Namespace, rules: Rules) -> int:
-    from lupai.envs import baohuang_v0
-    from lupai.envs.baohuang.engine import Engine
-    from lupai.train.bench.guessing import WORLDS, chances_loop, views, worlds_loop
-    from lupai.train.bench.loops import Extra, Loop, Tables, aec_loop, staggered
+def _steps(arguments: argparse.Namespace, engine: Game) -> int:
+    from lupai.agents.registry import AGENTS
+    from lupai.envs.aec import CardGameEnv, wrap
+    from lupai.train.bench.loops import (
+        Extra,
+        Loop,
+        Tables,
+        aec_loop,
+        bytes_per_table,
+        rollout_loop,
+        staggered,
+    )  # fmt: skip
     from lupai.train.bench.report import digits
 
-    engine = Engine(rules)
     extras: tuple[Extra, ...] = ("", "observation", "mask")
-    cases: list[tuple[str, Loop]] = [("AEC env() loop", aec_loop(baohuang_v0.env(rules)))]
+    env = wrap(CardGameEnv(engine, f"{engine.game}_v0"))
+    cases: list[tuple[str, Loop]] = [("AEC env() loop", aec_loop(env))]
     for count in TABLES:
         play = Tables(engine, staggered(engine, count))
         for extra in extras:
             name = f"engine B={count}" + (f" + {extra}" if extra else "")
             cases.append((name, play.loop(extra)))
-    guesses: list[tuple[str, Loop]] = []
-    for ceded in (False, True)[: 1 + bool(rules.forced_call)]:
-        seen = views(engine, ceded)
-        if len(seen[1]):  # a table of few cards may have none
-            where = ", forced call" if ceded else ""
-            guesses.append((f"{WORLDS} worlds{where}", worlds_loop(engine, *seen)))
-            guesses.append((f"guard chances{where}", chances_loop(engine, *seen)))
-    data = _head(arguments, rules)
-    for key, title, rows in (
-        ("results", "steps/s, random legal play", cases),
-        ("guesses", "views/s, one at a time", guesses),
+    rollouts = [
+        (f"rollouts of {name}", rollout_loop(engine, ROLLOUTS, AGENTS[name]()))
+        for name in ("random", "greedy")
+    ]
+    guesses = _guesses(engine)
+    data = _head(arguments, engine.rules)
+    data["bytes_per_table"] = round(bytes_per_table(engine.reset(range(64))))
+    for key, unit, title, rows in (
+        ("results", "steps_per_second", "steps/s, random legal play", cases),
+        ("rollouts", "hands_per_second", f"hands/s, {ROLLOUTS} tables", rollouts),
+        ("guesses", "views_per_second", "views/s, one at a time", guesses),
     ):
-        unit = "steps_per_second" if key == "results" else "views_per_second"
+        if not rows:
+            continue
         print(f"{title:<32}{'median':>12}{'lowest':>12}{'highest':>12}")
         data[key] = []
         for name, loop in rows:
@@ -168,11 +184,28 @@ def _steps(arguments: argparse.Namespace, rules: Rules) -> int:
             low, middle, high = min(rates), median(rates), max(rates)
             print(f"{name:<32}{middle:>12,.0f}{low:>12,.0f}{high:>12,.0f}", flush=True)
             data[key].append({"case": name, unit: digits(rates)})
+    print(f"memory of a table: {data['bytes_per_table']} bytes")
     _finish(arguments, data)
     return 0
 
 
-def _peers(arguments: argparse.Namespace, rules: Rules) -> int:
+def _guesses(engine: Any) -> list[tuple[str, Any]]:
+    """Loops that guess who is guard, where one is hidden."""
+    from lupai.train.bench.guessing import WORLDS, chances_loop, views, worlds_loop
+
+    out: list[tuple[str, Any]] = []
+    if engine.game != "baohuang":
+        return out
+    for ceded in (False, True)[: 1 + bool(engine.rules.forced_call)]:
+        seen = views(engine, ceded)
+        if len(seen[1]):  # a table of few cards may have none
+            where = ", forced call" if ceded else ""
+            out.append((f"{WORLDS} worlds{where}", worlds_loop(engine, *seen)))
+            out.append((f"guard chances{where}", chances_loop(engine, *seen)))
+    return out
+
+
+def _peers(arguments: argparse.Namespace, rules: Any) -> int:
     from lupai.train.bench import cases
 
     settings = cases.Settings(rules, arguments.tables or cases.TABLES)
@@ -181,7 +214,7 @@ def _peers(arguments: argparse.Namespace, rules: Rules) -> int:
     return _rows(arguments, data, rows_to_come)
 
 
-def _train(arguments: argparse.Namespace, rules: Rules) -> int:
+def _train(arguments: argparse.Namespace, rules: Any) -> int:
     from importlib.metadata import version
     from importlib.util import find_spec
 
@@ -204,19 +237,20 @@ def _train(arguments: argparse.Namespace, rules: Rules) -> int:
     return _rows(arguments, data, rows)
 
 
-def _agent(arguments: argparse.Namespace, rules: Rules) -> int:
+def _agent(arguments: argparse.Namespace, engine: Game) -> int:
     from lupai.agents.registry import load
     from lupai.train.bench import agents, cases
     from lupai.train.bench.report import digits, number, spread
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is there
     card = getattr(load(arguments.agent), "card", None)
-    if card is not None and str(rules) == DEFAULT_PRESET:  # a trained one knows one table only
-        rules = load_rules(card.rules)
-    load(arguments.agent, str(rules))  # refuses others
+    default = rules_class(engine.game).default
+    if card is not None and str(engine.rules) == default:  # a trained one knows one table only
+        engine = make_game(engine.game, card.rules)
+    load(arguments.agent, str(engine.rules))  # refuses others
     count = arguments.tables or agents.TABLES
-    data = _head(arguments, rules, agent=arguments.agent, tables=count)
-    rows = agents.run(arguments.agent, rules, count, arguments.repeats, arguments.seconds)
+    data = _head(arguments, engine.rules, agent=arguments.agent, tables=count)
+    rows = agents.run(arguments.agent, engine, count, arguments.repeats, arguments.seconds)
     print(f"{'agent':<36}{'unit':>13}{'median (low-high)':>24}{'99 of 100':>11}{'target':>8}")
     data["rows"], missed = [], 0
     for row in rows:
@@ -249,7 +283,7 @@ def _rows(arguments: argparse.Namespace, data: dict[str, Any], rows_to_come: Any
     return 1 if arguments.strict and missed else 0
 
 
-def _growth(arguments: argparse.Namespace, rules: Rules) -> int:
+def _growth(arguments: argparse.Namespace, rules: Any) -> int:
     from lupai.train.bench import cases, growth
 
     folder = None if arguments.output is None else Path(arguments.output)

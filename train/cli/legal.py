@@ -29,7 +29,7 @@ EXAMPLES: Final = """examples:
   lupai legal --hand "9c 9d B" --standing 8 --circle 2    he yielded before
   lupai legal --rules shiwei --hand "9c* 4d 4s" --standing 3R     9c is 特画: play 4X
   lupai legal --rules weihai --option hold_sixes=false --hand "6s 6d B*"
-  lupai legal --game gouji --hand "Kh Kd 2s B" --standing QQB --burning   may he burn it?
+  lupai legal --game gouji --hand "Kh Kd 2s R" --standing QQB --burning   may he burn it?
   lupai legal --file positions.jsonl                      one position per line, one answer each
 
 A position: {"rules": "qingdao", "hand": "9c 9d B", "standing": "88", "circle": 1,

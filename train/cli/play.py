@@ -9,34 +9,27 @@ import sys
 from typing import Any, Final
 
 from lupai.agents.base import Agent
-from lupai.agents.greedy import GreedyAgent
+from lupai.agents.by_game import Greedy
 from lupai.agents.registry import load
 from lupai.agents.streams import agent_seed
+from lupai.envs.aec import CardGameEnv
+from lupai.envs.game import Game
 from lupai.envs.view import View
-from lupai.train.cli.common import UsageError, add_rules, read_rules
+from lupai.train.cli.common import UsageError, add_game, read_game, whole
 from lupai.train.cli.records import read_seed
-from lupai.train.cli.table import (
-    seat_name,
-    shortlist,
-    show_moves,
-    show_question,
-    show_table,
-)  # fmt: skip
-from lupai.train.cli.words import LANGUAGES, TEXTS, VERBS, Words, can_show, flow, pad
+from lupai.train.cli.table import shortlist, show_moves, show_question, show_table
+from lupai.train.cli.tables import table_of
+from lupai.train.cli.words import LANGUAGES, Words, can_show, flow, pad, seat_name
 
 EXAMPLES: Final = """examples:
   lupai play
   lupai play --against random --lang zh
   lupai play --rules weihai --option open_solo=false
   lupai play --against runs/quick --seat 2 --seed 7
+  lupai play --game gouji --against tactical
 
 At your turn type the number of a move, a set such as 99B, h for a hint, ? for help, q to leave.
 """
-SEATS: Final = 5
-_NAMED: Final = {zh: verb for verb, zh in VERBS.items()} | {
-    "过": "pass", "让": "yield", "不抢": "decline", "不踢": "silent", "不扭": "silent",
-    "不反": "silent",
-}  # fmt: skip
 
 
 class Left(Exception):
@@ -55,11 +48,11 @@ def add(commands: Any) -> None:
         "--against",
         default="greedy",
         metavar="AGENT",
-        help="a name (see `lupai agents`), the folder of a run or an ONNX file; or four of them "
-        "with commas (%(default)s)",
+        help="a name (see `lupai agents`), the folder of a run or an ONNX file; or one for "
+        "each of the others with commas (%(default)s)",
     )
-    add_rules(parser)
-    parser.add_argument("--seat", type=int, choices=range(SEATS), default=0, help="(%(default)s)")
+    add_game(parser)
+    parser.add_argument("--seat", type=whole, default=0, help="(%(default)s)")
     parser.add_argument("--seed", help="of deal and agents (default: another one each time)")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="(%(default)s)")
     parser.set_defaults(run=run)
@@ -67,12 +60,12 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play one hand."""
-    from lupai.envs.baohuang_v0 import raw_env
-
-    env = raw_env(read_rules(arguments.rules, arguments.option))
+    engine = read_game(arguments.game, arguments.rules, arguments.option)
+    check_seat(engine, arguments.seat)
+    env = CardGameEnv(engine, f"{engine.game}_v0")
     seed = secrets.randbits(32) if arguments.seed is None else read_seed(arguments.seed)
-    agents = _opponents(arguments.against, arguments.seat, seed, str(env.engine.rules))
-    words = Words(choose_language(arguments.lang))
+    agents = _opponents(arguments.against, arguments.seat, seed, engine)
+    words = Words(choose_language(arguments.lang, engine.game), engine.game)
     for stream in (sys.stdin, sys.stdout):  # a slip of the keyboard is no reason to stop
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -89,29 +82,39 @@ def run(arguments: argparse.Namespace) -> int:
     except (Left, EOFError):
         print(f"\n{words('bye')}")
         return 0
-    print("\n".join(result(env.infos[me], arguments.seat, words)))
+    end = table_of(engine).result(env.view(me).state, env.infos[me], arguments.seat, words)
+    print("\n".join(end))
     print(words("again", seed))
     return 0
 
 
-def _opponents(text: str, seat: int, seed: int, rules: str) -> dict[int, Agent]:
-    names = text.split(",")
+def check_seat(engine: Game, seat: int | None) -> None:
+    """Refuse a seat that the game has not.
+
+    Raises:
+        UsageError: names those it has.
+    """
+    if seat is not None and seat >= engine.seats:
+        raise UsageError(f"--seat {seat}: the seats of {engine.game} are 0 … {engine.seats - 1}")
+
+
+def _opponents(text: str, seat: int, seed: int, engine: Game) -> dict[int, Agent]:
+    names, count = text.split(","), engine.seats - 1
     if len(names) == 1:
-        names *= SEATS - 1
-    if len(names) != SEATS - 1 or not all(names):
-        raise UsageError(f"--against {text!r}: one agent for all, or {SEATS - 1} with commas")
-    others = [s for s in range(SEATS) if s != seat]
+        names *= count
+    if len(names) != count or not all(names):
+        raise UsageError(f"--against {text!r}: one agent for all, or {count} with commas")
+    others = [s for s in range(engine.seats) if s != seat]
     agents = {}
     for other, name in zip(others, names, strict=True):
-        agents[other] = load(name, rules)
+        agents[other] = load(name, str(engine.rules))
         agents[other].reset(agent_seed(seed, other))
     return agents
 
 
-def choose_language(wanted: str) -> str:
+def choose_language(wanted: str, game: str = "baohuang") -> str:
     """The language that is wanted, or English where the terminal cannot show it."""
-    everything = "".join(zh for _, zh in TEXTS.values()) + "".join(VERBS.values()) + "♠♥♣♦"
-    if wanted == "zh" and not can_show(everything, sys.stdout.encoding):
+    if wanted == "zh" and not can_show(Words("zh", game).everything, sys.stdout.encoding):
         print(
             f"lupai: note: this terminal's encoding, {sys.stdout.encoding}, has no Chinese; "
             f"going on in English (PYTHONUTF8=1 may help)",
@@ -164,7 +167,7 @@ def _ask(view: View, words: Words) -> str:
             listed = legal
             print("\n".join(show_moves(listed, words)))
         elif typed in ("h", "hint"):
-            print(words("hint", words.move(GreedyAgent().act(view))))
+            print(words("hint", words.move(Greedy().act(view))))
         elif typed:
             move, answer = read_choice(typed, listed, legal, words)
             if move is not None:
@@ -187,9 +190,9 @@ def read_choice(
             return None, words("both", text, words.move(listed[number - 1]))
         return listed[number - 1], ""
     verb, _, rest = text.partition(" ")
-    verb = _NAMED.get(verb, verb.lower())
-    cards = text.removeprefix("play ").replace(" ", "").upper()
-    for move in (f"{verb} {rest}".rstrip(), f"play {cards}", f"call {text}"):
+    verb = words.named.get(verb, verb.lower())
+    cards = text.removeprefix("play ").removeprefix("offer ").replace(" ", "").upper()
+    for move in (f"{verb} {rest}".rstrip(), f"play {cards}", f"call {text}", f"offer {cards}"):
         if move in legal:
             return move, ""
     longer = (f"{verb} {rest}".rstrip() + " ", f"call {text} ")  # call 9c: open or secret?
@@ -198,25 +201,3 @@ def read_choice(
     if number and set(text) & set("012#"):
         return None, words("no_number", text)
     return None, words("illegal", text)
-
-
-def result(info: dict[str, Any], me: int | None, words: Words) -> list[str]:
-    """Roles, places and scores of a finished hand, all public by then."""
-    roles, scores = info["roles"], info["scores"]
-    out = ["", words("result")]
-    if roles["emperor"] is None:
-        return [*out, words("void")]
-    if not info["finish"]:
-        out.append(words("refused"))
-    for seat, score in enumerate(scores):
-        role = "rebel"
-        for name in ("emperor", "guard"):
-            if roles[name] == seat:
-                role = name
-        if seat in info["finish"]:
-            place = words.place(info["finish"].index(seat) + 1)
-        else:  # an early end, or nobody took the crown
-            place = words("still_in") if info["finish"] else ""
-        name = pad(seat_name(words, seat, me), 14)
-        out.append(f"  {name}{pad(words(role), 10)}{pad(place, 10)}{score:+d}")
-    return out

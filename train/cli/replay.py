@@ -7,21 +7,21 @@ import io
 import sys
 from typing import Any, Final
 
-from lupai.envs.baohuang.notation import standing_text
 from lupai.envs.errors import LupaiError, RecordError
 from lupai.envs.records import load_record
 from lupai.envs.replay import Replay
-from lupai.envs.seats import NOBODY
 from lupai.train.cli.common import (
     UsageError,
     lines,
     one_line,
     positive,
     reading,
+    whole,
     writing,
 )  # fmt: skip
-from lupai.train.cli.play import choose_language, result
+from lupai.train.cli.play import check_seat, choose_language
 from lupai.train.cli.table import show_open, show_table
+from lupai.train.cli.tables import table_of
 from lupai.train.cli.words import LANGUAGES, Words, clean, flow
 
 EXAMPLES: Final = """examples:
@@ -37,7 +37,6 @@ Keys, each with Enter: n or nothing for the next step, p for the one before, a n
 step, f and l for the first and the last, ? for help, q to leave.
 Exit status: 0; 1 if the record is not a possible hand: it is shown as far as it is one.
 """
-SEATS: Final = 5
 
 
 def add(commands: Any) -> None:
@@ -51,7 +50,7 @@ def add(commands: Any) -> None:
     parser.add_argument("file", metavar="FILE", help="records; - is standard input")
     parser.add_argument("--hand", type=positive, default=1, help="number of its line (%(default)s)")
     view = parser.add_mutually_exclusive_group()
-    view.add_argument("--seat", type=int, choices=range(SEATS), help="what this seat could know")
+    view.add_argument("--seat", type=whole, help="what this seat could know")
     view.add_argument("--open", action="store_true", help="all cards open (default)")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--all", action="store_true", help="print all steps and ask nothing")
@@ -74,12 +73,17 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.plot is not None and arguments.html is not None:
         raise UsageError("--plot and --html: one of them")
     replay = read_hand(arguments.file, arguments.hand)
-    words = Words(arguments.lang if arguments.html else choose_language(arguments.lang))
+    engine = replay.engine
+    check_seat(engine, arguments.seat)
+    if arguments.belief is not None and engine.game != "baohuang":
+        raise UsageError(f"--belief: a hidden guard is Baohuang's; this is a hand of {engine.game}")
+    shown = arguments.lang if arguments.html else choose_language(arguments.lang, engine.game)
+    words = Words(shown, engine.game)
     beliefs = None
     if arguments.belief is not None:
         from lupai.train.cli.replay_belief import beliefs_of, load_all
 
-        predictors = load_all(arguments.belief.split(","), str(replay.engine.rules))
+        predictors = load_all(arguments.belief.split(","), str(engine.rules))
         beliefs = beliefs_of(replay, predictors, arguments.seat)
     if arguments.plot is not None:
         _plot(arguments.plot, beliefs, arguments.seat)
@@ -88,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         told = {arguments.seat: beliefs} if beliefs is not None else {}
         if told and arguments.seat is None:  # each view has what that seat could think
-            told |= {seat: beliefs_of(replay, predictors, seat) for seat in range(SEATS)}
+            told |= {s: beliefs_of(replay, predictors, s) for s in range(engine.seats)}
         page = make_page(replay, arguments.seat, words, told)
         with writing(arguments.html) as out:
             out.write(page.encode("ascii", "xmlcharrefreplace"))
@@ -181,18 +185,16 @@ def status(replay: Replay, number: int, words: Words) -> list[str]:
     phase = words.phase(replay.engine.phases[state.phase[0]])
     if state.over[0]:
         return [words("over")]
-    out = [words("asked", words("seat", state.actor[0]), phase)]
-    if state.standing[0] != NOBODY:
-        beat = words.cards(standing_text(state, 0))
-        out.append(words("beat", beat, words("seat", state.owner[0]), state.circle[0]))
-    if state.votes[0]:
-        out.append(words("votes", state.votes[0]))
-    return out
+    asked = words("asked", words("seat", state.actor[0]), phase)
+    return [asked, *table_of(replay.engine).beat(state, words)]
 
 
 def end_text(replay: Replay, seat: int | None, words: Words) -> list[str]:
     """Result of the hand, or why it goes no further."""
-    out = [] if replay.outcome is None else result(replay.outcome, seat, words)
+    out = []
+    if replay.outcome is not None:
+        table = table_of(replay.engine)
+        out += table.result(replay.steps[-1].state, replay.outcome, seat, words)
     if replay.fault is not None:
         hidden = seat is not None  # the reason may name cards that the seat cannot see
         text = words("fault_hidden") if hidden else words("fault", clean(replay.fault, 2000))

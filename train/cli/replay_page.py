@@ -12,14 +12,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-import numpy as np
-
-from lupai.envs.baohuang.hidden import known_roles
 from lupai.envs.replay import Replay
-from lupai.envs.seats import NOBODY
 from lupai.train.cli.replay import end_text, move_text, player, status
 from lupai.train.cli.replay_belief import Beliefs
-from lupai.train.cli.table import role_names, seat_marks, table_header
+from lupai.train.cli.tables import table_of
 from lupai.train.cli.words import Words, clean
 
 
@@ -39,6 +35,7 @@ def make_page(
             which go with the open cards.
     """
     told = beliefs or {}
+    table = table_of(replay.engine)
     seats = range(replay.engine.seats)
     views: list[int | None] = [None, *seats] if seat is None else [seat]
     data = {
@@ -47,7 +44,7 @@ def make_page(
         "steps": [_step(replay, number, words) for number in range(len(replay))],
         "words": {
             "step": words("step", "{}", "{}"),
-            "cards": words("cards", "{}"),
+            "cards": words("cards", "{}") if table.sizes_public else "{}",
             "bar": words("belief_bar", "{}", "{}"),
             "nobody": words("belief_nobody"),
         },
@@ -64,11 +61,14 @@ def make_page(
 
 def _step(replay: Replay, number: int, words: Words) -> dict[str, Any]:
     """What everybody knows at a step."""
-    state = replay.steps[number].state
+    state, table = replay.steps[number].state, table_of(replay.engine)
+    marks = [", ".join(table.marks(state, s, words)) for s in range(replay.engine.seats)]
+    # where sizes depend on the view they stand with the roles, and the marks in their place
+    told = table.sizes_public
     return {
         "actor": int(state.actor[0]),
-        "sizes": state.sizes[0].tolist(),
-        "marks": [", ".join(seat_marks(state, s, words)) for s in range(replay.engine.seats)],
+        "sizes": state.sizes[0].tolist() if told else marks,
+        "marks": marks if told else [""] * len(marks),
         "status": "; ".join(status(replay, number, words)),
     }
 
@@ -86,9 +86,11 @@ def _view(
         hands = {s: " ".join(replay.engine.hand_texts(state, 0, s)) for s in shown}
         steps.append(
             {
-                "head": "  ".join(table_header(replay.engine, state, words, seat)),
+                "head": "  ".join(
+                    table_of(replay.engine).header(replay.engine, state, words, seat)
+                ),
                 "move": move_text(replay, number, seat, words),
-                "roles": _roles(state, seat, words),
+                "roles": _roles(replay, state, seat, words),
                 "hands": hands,
                 "beliefs": bars.get(number, []),
             }
@@ -99,17 +101,13 @@ def _view(
     return {"name": name, "says": says, "steps": steps, "end": "\n".join(end).strip()}
 
 
-def _roles(state: Any, seat: int | None, words: Words) -> list[str]:
-    seats = np.arange(state.sizes.shape[1])
-    if seat is not None:
-        known, _ = known_roles(state, np.zeros(1, np.intp), np.array([seat]))
-        return role_names(state, known[0], words)
-    emperor, guard = int(state.emperor[0]), int(state.guard[0])
-    roles = np.zeros((len(seats), 3), bool)
-    if emperor != NOBODY:
-        roles[:, 0], roles[:, 1] = seats == emperor, seats == guard
-        roles[:, 2] = ~roles[:, 0] & ~roles[:, 1]
-    return role_names(state, roles, words)
+def _roles(replay: Replay, state: Any, seat: int | None, words: Words) -> list[str]:
+    table = table_of(replay.engine)
+    roles = table.roles(replay.engine, state, words, seat)
+    if table.sizes_public:
+        return roles
+    sizes = table.sizes(replay.engine, state, words, seat)
+    return [f"{role}, {size}" for role, size in zip(roles, sizes, strict=True)]
 
 
 _PAGE: Final = """<!doctype html>

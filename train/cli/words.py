@@ -1,71 +1,30 @@
-"""Names of cards, moves and roles for people, in English and Chinese."""
+"""What is shown to people, in English and Chinese; what only one game says is in ``tables``."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from types import ModuleType
 from typing import Final
 
 from lupai.envs.cards import shorten
+from lupai.train.cli.tables import baohuang_words, gouji_words
 
 WIDTH: Final = 80
 LANGUAGES: Final = ("en", "zh")
+_OWN: Final[dict[str, ModuleType]] = {"baohuang": baohuang_words, "gouji": gouji_words}
 
-VERBS: Final = {
-    "pass": "过牌", "yield": "让牌", "claim": "申请接风", "grab": "抢庄", "decline": "不要",
-    "cede": "让庄", "declare": "明保", "silent": "不说", "solo": "明度", "ti": "踢", "niu": "扭",
-    "keep": "留皇", "abandon": "弃皇", "accept": "接皇", "refuse": "不接", "oppose": "反",
-    "open": "亮", "call": "叫庄",
-}  # fmt: skip
 _SUITS: Final = {"s": "♠", "h": "♥", "c": "♣", "d": "♦"}
 _JOKERS: Final = {"B": "小王", "R": "大王", "X": "特画"}
-PHASES: Final = {
-    "grab": "抢庄", "call": "叫庄", "forced_call": "逼庄", "open": "亮牌", "solo": "明度",
-    "solo_ti": "踢明度", "abandon": "弃皇", "offer": "接皇", "declare": "明保", "oppose": "反",
-    "niu": "扭", "ti": "踢", "play": "出牌", "over": "结束",
-}  # fmt: skip
 _WAYS: Final = {"open": "明独", "secret": "暗独"}
 
 TEXTS: Final = {
-    "title": ("Baohuang", "保皇"),
-    "emperor": ("emperor", "皇帝"),
-    "guard": ("guard", "保"),
-    "rebel": ("rebel", "革命党"),
-    "unknown": ("?", "?"),
-    "no_role": ("-", "-"),
     "seat": ("seat {}", "{}号"),
     "you": ("you", "你"),
     "cards": ("{} cards", "{}张"),
-    "place": ("out, place {}", "走了，第{}"),
-    "crown": ("holds R*", "持皇"),
     "passed": ("passed", "已过"),
-    "yielded": ("yielded", "已让"),
-    "claimed": ("claims the lead", "要接风"),
-    "called": ("called card: {}", "叫的牌：{}"),
-    "multiplier": ("score x{}", "得分×{}"),
-    "alone_grab": ("the emperor grabbed the crown and plays alone", "皇帝抢庄，独打四家"),
-    "alone_open": ("the emperor plays alone, openly", "明独（明度）"),
-    "alone_secret": ("you secretly play alone", "你是暗独（暗度）"),
-    "alone_hidden": ("the emperor secretly plays alone", "暗独（暗度）"),
-    "alone_known": ("the emperor plays alone; it was a secret", "暗独（暗度），已露"),
-    "to_beat": ("to beat: {} by {} (circle {})", "上家的牌：{}，{}（第{}圈）"),
     "lead": ("you lead: any set", "你发牌：任意一套"),
-    "ask_grab": ("grab the crown and play alone against four?", "抢庄（独打四家）吗？"),
-    "ask_call": ("you hold R*: call a card, or cede", "你持皇：叫庄，或让给上家"),
-    "ask_forced_call": ("everybody ceded: you must call", "逼庄：你必须叫"),
-    "ask_open": ("show both marks and play alone openly?", "双皇保：亮牌明独吗？"),
-    "ask_solo": ("play alone against four, openly?", "明度（独打四家）吗？"),
-    "ask_solo_ti": ("double against the open soloist?", "踢明度吗？"),
-    "ask_abandon": ("keep the crown, or give it up?", "留皇，还是弃皇？"),
-    "ask_offer": ("the crown is offered to you: take it?", "有人弃皇：接吗？"),
-    "ask_declare": ("say anything before the first lead?", "要明保吗？"),
-    "ask_oppose": ("oppose, which doubles the score?", "反吗（加倍）？"),
-    "ask_niu": ("double back?", "扭吗（再加倍）？"),
-    "ask_ti": ("double once more?", "踢吗（再加倍）？"),
-    "votes": ("votes so far: {}", "已有{}家"),
-    "pile": ("cards laid to R* by ceders: {}", "贴牌：{}"),
     "asked": ("{} is asked ({})", "轮到{}（{}）"),
-    "beat": ("to beat: {} by {}, circle {}", "要上的牌：{}，{}，第{}圈"),
     "dealt": ("as dealt", "刚发完牌"),
     "step": ("step {} of {}", "第{}步，共{}步"),
     "open_cards": ("all cards open", "明牌"),
@@ -93,10 +52,7 @@ TEXTS: Final = {
     "prompt": ("move (? help)> ", "出牌（? 帮助）> "),
     "hint": ("hint: {}", "提示：{}"),
     "bye": ("bye; the hand is not finished", "再见，这局没打完"),
-    "redeal": ("nobody could call: the cards are dealt anew", "黄庄，重新发牌"),
     "result": ("result", "结果"),
-    "void": ("nobody could call: no scores", "流局，不计分"),
-    "refused": ("the crown was given up and nobody took it", "弃皇，无人接"),
     "still_in": ("still in", "未走完"),
     "again": ("the same deal again: --seed {}", "同样的牌再来：--seed {}"),
     "both": (
@@ -106,27 +62,7 @@ TEXTS: Final = {
     "no_number": ("there is no move number {}", "没有序号 {}"),
     "illegal": ("{} is not legal now", "现在不能：{}"),
     "which": ("which of these? {}", "哪一个？{}"),
-    "help": (
-        "  a number       that move of the list\n"
-        "  99B, play 99B  a set: naturals, then B (small jokers), then R (big jokers);\n"
-        "                 9*99 holds the hidden identity card, 999 does not;\n"
-        "                 44X holds X, the guard's card above R where there is one\n"
-        "  pass, yield, call 9c ...  a move by its name\n"
-        "  h              a hint\n"
-        "  m              list all moves\n"
-        "  ?              this help\n"
-        "  q              leave",
-        "  序号           列表里的那一手\n"
-        "  99B, play 99B  一套牌：先点数，再 B（小王），再 R（大王）；\n"
-        "                 9*99 含暗保牌，999 不含；44X 含特画；T 是 10\n"
-        "  过牌, 让牌, call 9c ...  直接说\n"
-        "  h              提示\n"
-        "  m              列出全部\n"
-        "  ?              本说明\n"
-        "  q              离开",
-    ),
 }
-PLACES_ZH: Final = ("头科", "二科", "三科", "二落", "大落")
 
 
 class Words:
@@ -134,22 +70,39 @@ class Words:
 
     Args:
         language: ``en`` or ``zh``.
+        game: whose table it is.
+
+    Attributes:
+        zh: whether it is Chinese.
+        named: other names that a person may type for a verb.
     """
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, game: str = "baohuang") -> None:
         self.zh = language == "zh"
+        own = _OWN[game]
+        self._texts: dict[str, tuple[str, str]] = TEXTS | own.TEXTS
+        self._verbs: dict[str, str] = own.VERBS
+        self._phases: dict[str, str] = own.PHASES
+        self._places: tuple[str, ...] = own.PLACES_ZH
+        self.named: dict[str, str] = {zh: verb for verb, zh in own.VERBS.items()} | own.NAMED
 
     def __call__(self, name: str, *values: object) -> str:
         """A text with its values put in."""
-        return TEXTS[name][self.zh].format(*values)
+        return self._texts[name][self.zh].format(*values)
+
+    @property
+    def everything(self) -> str:
+        """All characters of the Chinese texts."""
+        texts = [zh for _, zh in self._texts.values()]
+        return "".join([*texts, *self._verbs.values(), *self._phases.values(), *_SUITS.values()])
 
     def place(self, number: int) -> str:
-        """Name of a finishing place 1 … 5."""
-        return PLACES_ZH[number - 1] if self.zh else f"place {number}"
+        """Name of a finishing place, from 1."""
+        return self._places[number - 1] if self.zh else f"place {number}"
 
     def phase(self, name: str) -> str:
         """Name of a phase."""
-        return PHASES[name] if self.zh else name.replace("_", " ")
+        return self._phases[name] if self.zh else name.replace("_", " ")
 
     def card(self, text: str) -> str:
         """A card of the notation, its star kept."""
@@ -186,8 +139,10 @@ class Words:
             return text
         if verb == "call":
             card, _, way = rest.partition(" ")
-            return f"{VERBS[verb]} {self.card(card)} {_WAYS.get(way, '')}".rstrip()
-        return VERBS[verb]
+            return f"{self._verbs[verb]} {self.card(card)} {_WAYS.get(way, '')}".rstrip()
+        if verb == "offer":
+            return f"{self._verbs[verb]} {self.card(rest) if _suited(rest) else self.cards(rest)}"
+        return self._verbs[verb]
 
 
 def _suited(cards: str) -> bool:
@@ -196,6 +151,12 @@ def _suited(cards: str) -> bool:
 
 def _rank(letter: str) -> str:
     return "10" if letter == "T" else letter
+
+
+def seat_name(words: Words, seat: int, me: int | None) -> str:
+    """A seat by its number, oneself marked."""
+    name = words("seat", seat)
+    return f"{name} ({words('you')})" if seat == me else name
 
 
 def clean(text: str, limit: int = 24) -> str:
