@@ -68,14 +68,15 @@ class Windows:
 
         Args:
             hands: how many ended.
-            sums: ``decisions`` and ``solo`` over them, ``points/ROLE`` and ``seats/ROLE`` over the
-                learner's seats.
+            sums: ``decisions`` and, of a game that has such hands, ``solo`` over them,
+                ``points/ROLE`` and ``seats/ROLE`` over the learner's seats.
         """
         self.hands.add(hands, sums)
         row = {
             "play/decisions_per_hand": self.hands.mean("decisions"),
-            "play/solo_share": self.hands.mean("solo"),
         }
+        if self.hands.names("solo"):  # a game may have none
+            row["play/solo_share"] = self.hands.mean("solo")
         for role in sorted(self.hands.names("seats/")):
             row[f"score/{role}"] = self.hands.mean(f"points/{role}", f"seats/{role}")
         return {name: mean for name, mean in row.items() if mean is not None}
