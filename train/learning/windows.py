@@ -53,10 +53,15 @@ class Window:
 
 
 class Windows:
-    """The windows of a run, a part of its checkpoints: a resumed run shows the same curves."""
+    """The windows of a run, a part of its checkpoints: a resumed run shows the same curves.
+
+    Attributes:
+        taught: whether an imitated agent played the latest hands.
+    """
 
     def __init__(self) -> None:
         self.hands, self.guesses = Window(HANDS), Window(GUESSES)
+        self.taught = False
 
     def forget_hands(self) -> None:
         """Begin anew with them: somebody else plays from now on."""
@@ -83,9 +88,14 @@ class Windows:
 
     def save(self, folder: Path) -> dict[str, Any]:
         """State for ``trainer.json``."""
-        return {"hands": self.hands.state(), "guesses": self.guesses.state()}
+        return {
+            "hands": self.hands.state(),
+            "guesses": self.guesses.state(),
+            "taught": self.taught,
+        }
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
         """Go on from a checkpoint."""
         self.hands.restore(state["hands"])
         self.guesses.restore(state["guesses"])
+        self.taught = bool(state.get("taught", False))  # older checkpoints do not say
