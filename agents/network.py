@@ -54,7 +54,7 @@ __all__ = [
     "unpack_legal",
 ]
 
-DYNAMIC_FEATURES: Final = 6
+DYNAMIC_FEATURES: Final = 6  # and one more where 2s can be attached to other ranks
 LOSS, DRAW, WIN = range(3)  # classes of a win head: the sign of the seat's final score
 OUTCOMES: Final = 3
 _WORD_BYTES: Final = 8  # packed rows are whole 64-bit words, so that empty words are skipped fast
@@ -210,7 +210,7 @@ class MoveTable:
         roles: columns of the observer's own role (emperor, guard, rebel) and of the three kinds
             of solo; None where the layout has none.
 
-    The last two of the ``R`` ranks are the small and the big joker.
+    The last three of the ``R`` ranks are 2, the small and the big joker.
     """
 
     scale: npt.NDArray[np.float32]
@@ -247,31 +247,37 @@ class _Constants(nn.Module):
     naturals: Tensor
     jokers: Tensor
     total: Tensor
+    twos: Tensor
     hand: Tensor
 
     def __init__(self, table: MoveTable) -> None:
         super().__init__()
         cards = torch.from_numpy(table.cards.astype(np.float32))
         natural = cards[:, :-2]
+        rank = (natural > 0).int().argmax(1)  # the lowest: 2s may be attached to it
+        self.attached = bool(((natural > 0).sum(1) > 1).any())
+        self.dynamic_features = DYNAMIC_FEATURES + self.attached
         # The own hand is one section: keep its columns only.
         used = np.flatnonzero(table.hand.any(1))
         self.first, self.last = int(used[0]), int(used[-1]) + 1
         for name, value in {
             "scale": torch.from_numpy(table.scale.astype(np.float32)),
             "features": torch.from_numpy(table.features.astype(np.float32)),
-            "rank": natural.argmax(1),
-            "naturals": natural.sum(1),
+            "rank": rank,
+            "naturals": natural.gather(1, rank[:, None]).squeeze(1),
             "jokers": cards[:, -2:].contiguous(),
             "total": cards.sum(1),
+            "twos": natural[:, -1].contiguous(),
             "hand": torch.from_numpy(table.hand[self.first : self.last].astype(np.float32)),
         }.items():
             self.register_buffer(name, value, persistent=False)
 
     def dynamic(self, observation: Tensor, rows: Tensor, ids: Tensor) -> Tensor:
-        """``[T, DYNAMIC_FEATURES] float32``: what the hand looks like after each move.
+        """``[T, F] float32``: what the hand looks like after each move.
 
         Columns: cards of the move's rank left, whether its rank is used up, small jokers left,
-        big jokers left, hand size left, whether the hand is empty. Counts are scaled to about 1;
+        big jokers left, hand size left, whether the hand is empty; in games in which 2s may be
+        attached to other ranks also 2s left. Counts are scaled to about 1;
         a move that is no set has zeros.
         """
         hand = observation[:, self.first : self.last].to(torch.float32) @ self.hand
@@ -288,6 +294,9 @@ class _Constants(nn.Module):
             size / 44.0 * is_set,
             (size <= 0).float() * is_set,
         ]
+        if self.attached:
+            twos = hand[:, -3][rows] - self.twos[ids]
+            columns.append(twos / 4.0 * is_set)
         return torch.stack(columns, 1)
 
 
@@ -346,7 +355,7 @@ class MoveScorer(nn.Module):
         self.trunk = mlp(inputs, config.hidden)
         self.state = nn.Linear(config.hidden[-1], config.move_hidden)
         self.move = nn.Linear(features, config.move_hidden, bias=False)
-        self.change = nn.Linear(DYNAMIC_FEATURES, config.move_hidden, bias=False)
+        self.change = nn.Linear(self.constants.dynamic_features, config.move_hidden, bias=False)
         self.head = nn.Linear(config.move_hidden, 1, bias=False)
         nn.init.normal_(self.head.weight, std=0.01)  # start close to uniform over the legal moves
         self.advised = config.advice != "none"

@@ -152,7 +152,8 @@ class ScoringAgent(ABC):
         else:
             chosen = self._scored(views, flat, offsets, draws)
         if self.card.idle == "pass":
-            chosen[legal.idle()] = views.engine.actions.verb_id["pass"]
+            free = np.diff(offsets) > 1  # the one move may have another name, such as silent
+            chosen[legal.idle() & free] = views.engine.actions.verb_id["pass"]
         return chosen
 
     def _scored(

@@ -16,12 +16,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from lupai.agents.search.value import load_value
-from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.errors import LupaiError, RulesError
+from lupai.envs.game import GAMES, rules_class
 from lupai.train.dmc.config import DMCSection
+from lupai.train.games import DEFAULT, TrainingGame, training_game
 from lupai.train.league.config import ExploitSection, SelfPlaySection
 from lupai.train.sampling.config import DistillationSection, ImitationSection
 from lupai.train.sections import LearningRate, LearningSection, Section
@@ -187,7 +195,9 @@ class WatchSection(Section):
     every: int = Field(
         50, ge=0, description="iterations between matches against the anchors; 0: none"
     )
-    deals: int = Field(40, ge=2, le=10_000, description="deals of each match, 7 hands each")
+    deals: int = Field(
+        40, ge=2, le=10_000, description="deals of each match, one hand for each seat, and two"
+    )
     anchors: tuple[str, ...] = Field(
         ("random", "greedy", "tactical"),
         min_length=1,
@@ -229,6 +239,7 @@ class TrainConfig(Section):
         "ppo", description="ppo: RLlib's PPO; dmc: Deep Monte Carlo, without Ray"
     )
     seed: int = Field(0, ge=0, lt=1 << 31, description="seed of deals, weights and exploration")
+    game: str = Field(DEFAULT, description="which game; if not given that of the preset")
     rules: str | dict[str, Any] = Field("qingdao", description="rules string, or preset + options")
     env: EnvConfig = EnvConfig()
     reward: RewardSection = RewardSection()
@@ -246,18 +257,89 @@ class TrainConfig(Section):
     stop: StopSection
     checkpoint: CheckpointSection = CheckpointSection()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _resolve(cls, data: Any) -> Any:
+        """Fill in what follows from the game, and the game from the rules."""
+        if not isinstance(data, dict):
+            return data
+        data = dict(data)
+        if "game" not in data and "rules" in data:
+            data["game"] = _game_of(data["rules"])
+        name = data.get("game", DEFAULT)
+        if not isinstance(name, str) or name not in GAMES:
+            return data  # refused below, by its name
+        data.setdefault("rules", rules_class(name).default)
+        game = training_game(name)
+        if not game.guards and isinstance(network := data.get("network", {}), dict):
+            data["network"] = {"role_head": 0, **network}
+        if isinstance(selfplay := data.get("selfplay", {}), dict):
+            data["selfplay"] = {"seats": [1.0] * (game.seats - 1), **selfplay}
+        return data
+
+    @field_validator("game")
+    @classmethod
+    def _game_exists(cls, value: str) -> str:
+        if value not in GAMES:
+            raise ValueError(", ".join(GAMES))
+        return value
+
     @field_validator("rules")
     @classmethod
-    def _rules_exist(cls, value: str | dict[str, Any]) -> str:
+    def _rules_exist(cls, value: str | dict[str, Any], info: ValidationInfo) -> str:
+        game = info.data.get("game", DEFAULT)
         try:
-            rules = load_rules(value)
+            return str(rules_class(game).load(value))
         except RulesError as error:
-            raise ValueError(str(error)) from None
-        return str(rules)
+            other = _game_of(value)
+            if other == game:
+                raise ValueError(str(error)) from None
+            raise ValueError(
+                f"rules of {game}, as game says, such as {rules_class(game).default}; these are of "
+                f"{other}: leave game out, or give game={other}"
+            ) from None
+
+    @model_validator(mode="after")
+    def _game_fits(self) -> TrainConfig:
+        game = self.training_game
+        if len(self.selfplay.seats) != game.seats - 1:
+            raise ValueError(
+                f"selfplay.seats has {len(self.selfplay.seats)} weights; it should have "
+                f"{game.seats - 1}, for 1, 2, … of the {game.seats} seats of {game.name}"
+            )
+        if self.reward.kind not in game.reward_kinds:
+            raise ValueError(
+                f"reward.kind {self.reward.kind} is not of {game.name}; it has "
+                f"{', '.join(game.reward_kinds)}"
+            )
+        if game.guards:
+            return self
+        for wrong, text in (
+            (self.network.role_head > 0, "network.role_head: nobody is a hidden guard; give 0"),
+            (
+                self.selfplay.policies != "shared",
+                f"selfplay.policies {self.selfplay.policies}: there are no roles; give shared",
+            ),
+            (
+                self.selfplay.mode == "exploit",
+                "selfplay.mode exploit: its gates and camps are Baohuang's; give self or league",
+            ),
+            (
+                self.network.advice != "none",
+                f"network.advice {self.network.advice}: its features are Baohuang's; give none",
+            ),
+            (
+                self.distillation.steps > 0,
+                "distillation: there is no value network of this game; leave its steps at 0",
+            ),
+        ):
+            if wrong:
+                raise ValueError(f"{game.name} is trained without {text}")
+        return self
 
     @model_validator(mode="after")
     def _bands_have_rates(self) -> TrainConfig:
-        known = rates_of(self.rules_string)
+        known = rates_of(self.rules_string, self.game)
         for name in self.watch.bands:
             if name not in known:
                 near = difflib.get_close_matches(name, known, n=1)
@@ -295,7 +377,8 @@ class TrainConfig(Section):
 
     @model_validator(mode="after")
     def _distillation_fits(self) -> TrainConfig:
-        if self.distillation.steps and load_value(load_rules(self.rules)) is None:
+        rules: Any = rules_class(self.game).load(self.rules)
+        if self.distillation.steps and load_value(rules) is None:
             raise ValueError(
                 f"distillation needs a value network for the rules, and there is none for "
                 f"{self.rules_string}: cards and roles have to be as in the preset"
@@ -346,6 +429,11 @@ class TrainConfig(Section):
         return self.dmc.temperature if self.algorithm == "dmc" else 1.0
 
     @property
+    def training_game(self) -> TrainingGame:
+        """The game, as training sees it."""
+        return training_game(self.game)
+
+    @property
     def rules_string(self) -> str:
         """The rules as the one string that is written everywhere."""
         return str(self.rules)
@@ -354,6 +442,18 @@ class TrainConfig(Section):
     def run_folder(self) -> Path:
         """Folder of the run."""
         return Path(self.runs) / self.name
+
+
+def _game_of(rules: Any) -> str:
+    """The game that has the preset, or else reads the rules; DEFAULT where none does."""
+    for name in (DEFAULT, *GAMES):
+        try:
+            rules_class(name).load(rules)
+        except (RulesError, OSError):
+            continue
+        return name
+    named = str(rules.get("preset") if isinstance(rules, dict) else rules).partition(";")[0]
+    return next((name for name in GAMES if named in rules_class(name).presets), DEFAULT)
 
 
 def load_config(source: str | os.PathLike[str], overrides: Sequence[str] = ()) -> TrainConfig:

@@ -18,7 +18,7 @@ from lupai.agents.checkpoint import CheckpointAgent, save_agent
 from lupai.agents.network import move_table
 from lupai.agents.policies import Policy, build_policy, policy_names
 from lupai.agents.role_head import RoleHead
-from lupai.envs.baohuang.engine import Engine
+from lupai.envs.game import Game
 from lupai.train.arena.provenance import commit, machine
 from lupai.train.config import TrainConfig
 from lupai.train.files import writing_folder
@@ -51,7 +51,7 @@ def network_config(config: TrainConfig) -> NetworkConfig:
     )
 
 
-def policy_with(weights: Mapping[str, Tensor], config: TrainConfig, engine: Engine) -> Policy:
+def policy_with(weights: Mapping[str, Tensor], config: TrainConfig, engine: Game) -> Policy:
     """A run's policy, or all of them, on the CPU and with copies of these weights."""
     with torch.random.fork_rng(devices=[]):  # first weights are drawn; who is exported plays on
         table = move_table(engine.observation_layout, engine.actions)
@@ -71,7 +71,7 @@ def role_head_with(weights: Mapping[str, Tensor], config: TrainConfig) -> RoleHe
     return head
 
 
-def agent_of(policy: Policy, config: TrainConfig, engine: Engine) -> CheckpointAgent:
+def agent_of(policy: Policy, config: TrainConfig, engine: Game) -> CheckpointAgent:
     """An agent that plays the moves with the highest output."""
     card = AgentCard(
         game=engine.game,
@@ -90,7 +90,7 @@ def agent_of(policy: Policy, config: TrainConfig, engine: Engine) -> CheckpointA
 def write_agent(
     policy: Policy,
     config: TrainConfig,
-    engine: Engine,
+    engine: Game,
     folder: Path,
     progress: Progress,
     role_head: RoleHead | None = None,

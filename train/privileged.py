@@ -1,5 +1,8 @@
 """What a critic may see and a player may not: all hands and true roles, in training only.
 
+The names are those of all games, the rows those of Baohuang; others have theirs in
+:mod:`lupai.train.games`, with a label in the last column too.
+
 Rows are made from the engine's state where games are sampled and reach nothing but the learner's
 batch: from our sampler as columns beside the decisions, from RLlib's in its episodes' ``infos``. No
 observation and no forward pass of a sampler holds them.
@@ -22,6 +25,7 @@ __all__ = [
     "CHECK_EVERY",
     "FEATURES",
     "GROUNDED",
+    "LABEL",
     "MOST_CHECKS",
     "NOBODY_IS_GUARD",
     "PRIVILEGED",
@@ -39,6 +43,7 @@ GROUNDED: Final = "grounded"  # the same, at a few decisions only; never in a mi
 ROLE_CLASSES: Final = SEATS  # the four other seats from 下家 on, then nobody
 NOBODY_IS_GUARD: Final = SEATS - 1
 UNLABELLED: Final = -1
+LABEL: Final = -1  # column of the label, the last one
 # Grounded chances of who is guard have a formula, some µs each. Only where all ceded they are
 # counted: 5 to 40 ms, after two or three skips 20 to 400; at most 0.1 % of hands in real play come
 # to that. A sample is enough for a curve.

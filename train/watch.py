@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import lupai.agents
 from lupai.agents.base import Agent
+from lupai.train.arena.games import arena_game
 from lupai.train.arena.packs import make_pack
 from lupai.train.arena.run import run_arena
 from lupai.train.config import TrainConfig
@@ -44,11 +45,13 @@ class Watch:
     def __init__(self, config: TrainConfig) -> None:
         section = config.watch
         self._section, self._rules = section, config.rules_string
-        self._pack = make_pack(self._rules, section.deals, SEED, name="watch")
+        game = config.game
+        self._pack = make_pack(self._rules, section.deals, SEED, name="watch", game=game)
+        self._formats = ("seat", arena_game(game).camps.both)
         names = section.anchors if section.every else ()
         self._anchors: list[Agent] = [lupai.agents.load(name, self._rules) for name in names]
         self._dog = Watchdog(
-            bands_of(self._rules) | section.bands, section.entropy_min, section.entropy_share
+            bands_of(self._rules, game) | section.bands, section.entropy_min, section.entropy_share
         )
         self._rates: dict[str, tuple[float, int]] = {}
         self.best: dict[str, Any] = {}
@@ -63,20 +66,20 @@ class Watch:
         """Play the matches.
 
         Returns:
-            Metrics: ``eval/ANCHOR/seat`` and ``camp`` with ``_low`` and ``_high``, score per hand
-            in points of the rules; ``eval/ANCHOR/ROLE`` in one seat; ``rates/…``, shares of greedy
-            choices; ``time/watching`` in seconds.
+            Metrics: ``eval/ANCHOR/seat`` and ``camp`` (``side``) with ``_low`` and ``_high``, score
+            per hand in points of the rules; ``eval/ANCHOR/ROLE`` in one seat; ``rates/…``, shares
+            of greedy choices; ``time/watching`` in seconds.
 
         Raises:
             ArenaError: the policy named a move that is not legal.
         """
         begin = time.monotonic()
         result = run_arena(
-            [agent], self._anchors, formats=("seat", "camp"), pack=self._pack, seed=SEED,
+            [agent], self._anchors, formats=self._formats, pack=self._pack, seed=SEED,
             strict=True,
         ).result  # fmt: skip
         matches: list[dict[str, Any]] = result["matches"]
-        row = _scores(matches, self._section.anchors, result["opponents"])
+        row = _scores(matches, self._formats, self._section.anchors, result["opponents"])
         self._rates = _rates([m for m in matches if m["format"] == "seat"])
         row |= {f"rates/{name}": share for name, (share, _) in self._rates.items()}
         anchor = self._section.anchors[-1]
@@ -114,12 +117,15 @@ class Watch:
 
 
 def _scores(
-    matches: Sequence[dict[str, Any]], anchors: Sequence[str], labels: Sequence[str]
+    matches: Sequence[dict[str, Any]],
+    formats: Sequence[str],
+    anchors: Sequence[str],
+    labels: Sequence[str],
 ) -> dict[str, float]:
     names = dict(zip(labels, anchors, strict=True))
     row: dict[str, float] = {}
     for match in matches:
-        if match["format"] not in ("seat", "camp"):
+        if match["format"] not in formats:
             continue
         place = f"eval/{names[match['opponent']]}"
         for key, suffix in (("mean", ""), ("low", "_low"), ("high", "_high")):
@@ -145,7 +151,7 @@ def _rates(matches: Sequence[dict[str, Any]]) -> dict[str, tuple[float, int]]:
                 add(name, found["value"], found["n"])
             if name == "call":
                 add("cede", 1 - found["value"], found["n"])
-        roles = {role: found["n"] for role, found in match["roles"].items()}
+        roles = {role: found["n"] for role, found in match.get("roles", {}).items()}
         alone = roles.get("solo", 0)
         if emperor := roles.get("emperor", 0) + alone:
             add("alone", alone / emperor, emperor)

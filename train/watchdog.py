@@ -10,54 +10,29 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lupai.envs.baohuang.rules import load_rules
+from lupai.envs.game import rules_class
+from lupai.train.games import DEFAULT, training_game
+from lupai.train.games.base import Bands
 
-__all__ = ["RATES", "Watchdog", "bands_of", "rates_of", "wilson"]
+__all__ = ["Watchdog", "bands_of", "rates_of", "wilson"]
 
-# Least and greatest rate of `greedy` and `tactical`, each in one seat against four of either, 200
-# deals of seed 5, by preset. `alone`: share of a seat's emperorships without a guard.
-RATES: Final[dict[str, dict[str, tuple[float, float]]]] = {
-    "qingdao": {
-        "grab": (0.0, 0.184),
-        "call": (0.751, 0.840),
-        "declare": (0.0, 0.172),
-        "secret_solo": (0.0, 0.0),
-        "reveal": (0.611, 0.942),
-        "alone": (0.0, 0.655),
-    },
-    "shiwei": {
-        "grab": (0.0, 0.127),
-        "call": (0.750, 0.822),
-        "declare": (0.0, 0.194),
-        "secret_solo": (0.0, 0.0),
-        "reveal": (0.737, 0.984),
-        "alone": (0.0, 0.505),
-    },
-    "weihai": {
-        "solo": (0.0, 0.037),
-        "abandon": (0.0, 0.180),
-        "accept": (0.0, 0.346),
-        "declare": (0.0, 0.160),
-        "oppose": (0.0, 0.199),
-        "niu": (0.0, 0.148),
-        "ti": (0.0, 0.060),
-        "reveal": (0.760, 0.959),
-        "alone": (0.210, 0.327),
-    },
-}
 START: Final = 5  # iterations whose highest entropy is the run's first
 
 
-def bands_of(rules: str) -> dict[str, tuple[float, float]]:
+def _rates(rules: str, game: str) -> Bands:
+    return training_game(game).rates.get(rules_class(game).load(rules).preset, {})
+
+
+def bands_of(rules: str, game: str = DEFAULT) -> dict[str, tuple[float, float]]:
     """Bands of the rules' preset: half as low as the lowest rate of the rule agents, and half of
     what is left above their highest."""
-    known = RATES.get(load_rules(rules).preset, {})
+    known = _rates(rules, game)
     return {name: (low / 2, (1 + high) / 2) for name, (low, high) in known.items()}
 
 
-def rates_of(rules: str) -> tuple[str, ...]:
+def rates_of(rules: str, game: str = DEFAULT) -> tuple[str, ...]:
     """Names of the rates that are measured under the rules' preset, in order."""
-    known = [*RATES.get(load_rules(rules).preset, {})]
+    known = [*_rates(rules, game)]
     if "call" in known:
         known += ["cede", "open"]
     return tuple(sorted(known))

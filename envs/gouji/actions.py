@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.envs.actions import ActionLayout
-from lupai.envs.cards import NUM_RANKS, RANKS, shorten
+from lupai.envs.cards import NUM_RANKS, RANK_B, RANK_R, RANKS, shorten
 from lupai.envs.errors import NotationError
-from lupai.envs.gouji.sets import DEAD, IS_GOUJI, NUM_SETS, PARTS, SIZE, GoujiSet
+from lupai.envs.gouji.sets import DEAD, IS_GOUJI, NUM_SETS, PARTS, ROW_TWOS, SIZE, GoujiSet
 from lupai.envs.sets import ROW_JOKERS
 
 VERBS: Final = ("pass", "yield", "silent", "revolt", "waive", "take", "refuse")
@@ -134,6 +134,28 @@ class GoujiActions(ActionLayout):
         of_sets[:, column["dead"]] = DEAD
         table.setflags(write=False)
         return table
+
+    @cached_property
+    def ordinal(self) -> npt.NDArray[np.float32]:
+        """``[A] float32``: the rank of what a move names as one number from 0 to 1."""
+        out = np.zeros(self.size, np.float32)
+        out[self.offsets["offer"] :][:NUM_RANKS] = (np.arange(NUM_RANKS) + 1) / NUM_RANKS
+        out[self.offsets["set"] :][:NUM_SETS] = (PARTS[:, 0] + 1) / NUM_RANKS
+        out.setflags(write=False)
+        return out
+
+    @cached_property
+    def cards(self) -> npt.NDArray[np.float32]:
+        """``[A, 15] float32``: cards of each rank that a move takes from the hand; attached 2s are
+        2s. An offer takes none: the giver may refuse it."""
+        out = np.zeros((self.size, NUM_RANKS), np.float32)
+        of_sets = out[self.offsets["set"] :][:NUM_SETS]
+        row, n, twos, b, r = PARTS.T
+        natural = np.flatnonzero(row < ROW_TWOS)
+        of_sets[natural, row[natural]] = n[natural]
+        of_sets[:, ROW_TWOS], of_sets[:, RANK_B], of_sets[:, RANK_R] = twos, b, r
+        out.setflags(write=False)
+        return out
 
 
 ACTIONS: Final = GoujiActions((("verb", len(VERBS)), ("offer", NUM_RANKS), ("set", NUM_SETS)))

@@ -14,20 +14,21 @@ import torch
 
 from lupai.agents.trained import CheckpointAgent
 from lupai.train.config import ConfigError, load_config
-from lupai.train.dmc import sampler as sampling
 from lupai.train.dmc.decisions import SCORE, Waiting, one_of_each
 from lupai.train.dmc.learner import Learner
 from lupai.train.dmc.sampler import ACTION, OBSERVATION, Sampler
 from lupai.train.dmc.schedule import epsilon, learning_rate
 from lupai.train.dmc.tally import Tally
 from lupai.train.export import agent_of
+from lupai.train.games.baohuang import GAME, ROLES
 from lupai.train.learning.heads import FEW_LABELS
 from lupai.train.learning.windows import Windows
 from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED
 from lupai.train.run_folder import TrainingError
+from lupai.train.sampling import tables as sampling
 from lupai.train.sampling.advised import ADVICE, ADVISED
 from lupai.train.sampling.judged import CANDIDATES, STAKES, WORTH, set_judging
-from lupai.train.sampling.tables import ROLES, Finished
+from lupai.train.sampling.tables import Finished
 from tests.arena.players import SMALL
 from tests.train.conftest import tiny
 
@@ -315,7 +316,8 @@ def test_what_is_hidden_changes_no_move(monkeypatch):
     def lies(state, seats):
         return noise.integers(-1, 4, (len(seats), plain[PRIVILEGED].shape[1])).astype(np.int8)
 
-    monkeypatch.setattr(sampling, "privileged_rows", lies)
+    liar = replace(GAME, privileged_rows=lies)
+    monkeypatch.setattr(sampling, "training_game", lambda name: liar)
     other, _ = ready(config, learner).sample(500)
     assert (other[PRIVILEGED] != plain[PRIVILEGED]).any()
     for name in (OBSERVATION, ACTION, "seat", SCORE):

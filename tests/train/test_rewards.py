@@ -14,7 +14,8 @@ from lupai.envs.baohuang.scoring import SOLO_VALUE
 from lupai.envs.baohuang.state import PHASE_PLAY
 from lupai.envs.view import Views
 from lupai.train.config import ConfigError, load_config
-from lupai.train.rewards import Rewards, coefficient, placement_credit, potential
+from lupai.train.games.baohuang import placement_credit, potential
+from lupai.train.rewards import Rewards, coefficient
 from lupai.train.sampling.payroll import Payroll
 from lupai.train.sampling.tables import Tables
 from lupai.train.sampling.trajectories import Recorder

@@ -12,7 +12,8 @@ pytest.importorskip("ray")
 import itertools
 
 from lupai.envs.baohuang.actions import ACTIONS, VERB_ID
-from lupai.train.sampling.tables import ROLES, Tables
+from lupai.train.games.baohuang import ROLES
+from lupai.train.sampling.tables import Tables
 from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]

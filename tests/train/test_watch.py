@@ -13,8 +13,9 @@ pytest.importorskip("torch")
 import lupai.agents
 from lupai.train.arena.run import run_arena
 from lupai.train.config import ConfigError
+from lupai.train.games.baohuang import RATES
 from lupai.train.watch import SEED, Watch
-from lupai.train.watchdog import RATES, Watchdog, bands_of, rates_of, wilson
+from lupai.train.watchdog import Watchdog, bands_of, rates_of, wilson
 from tests.arena.players import SMALL
 from tests.cli.running import lupai as command
 from tests.train.conftest import tiny

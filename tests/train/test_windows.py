@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("ray")
 
 import lupai.agents
+from lupai.train.games.baohuang import ROLES
 from lupai.train.learning.windows import GUESSES as LEAST_GUESSES
 from lupai.train.learning.windows import HANDS, Window, Windows
 from lupai.train.rllib.callbacks import log_hand
@@ -19,7 +20,6 @@ from lupai.train.rllib.metrics import metrics
 from lupai.train.rllib.role_check import GROUNDED_LOSS, GUESSES, GUESSES_LOSS
 from lupai.train.rllib.trainer import RLlibTrainer
 from lupai.train.run_folder import Progress
-from lupai.train.sampling.tables import ROLES
 from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train]

@@ -17,6 +17,7 @@ TRAIN_EXAMPLES: Final = """examples:
   lupai train --resume runs/quick stop.minutes=60     go on with a run
   lupai train my.yaml --address auto                  on the Ray cluster of this machine
   lupai train qingdao_dmc                             Deep Monte Carlo instead of PPO
+  lupai train gouji_dmc                               another game: its config names it
   lupai train qingdao_exploit target=runs/quick       a best response to an agent
 
 Ctrl-C saves a checkpoint and stops; --resume goes on from there. Needs the extra `train`.

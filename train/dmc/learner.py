@@ -20,15 +20,22 @@ from torch.nn import functional
 from lupai.agents.network import ValueNetwork, advised_moves, move_table
 from lupai.agents.policies import build_policy, policy_names
 from lupai.agents.role_head import RoleHead
-from lupai.envs.baohuang.engine import Engine
+from lupai.envs.game import make_game
 from lupai.train.config import TrainConfig
 from lupai.train.dmc.decisions import SCORE, Columns
 from lupai.train.dmc.sampler import ACTION, OBSERVATION
 from lupai.train.export import network_config
+from lupai.train.games import training_game
 from lupai.train.learning.distil import distil_loss, judged_moves
-from lupai.train.learning.heads import FEW_LABELS, PerfectValueNetwork, role_loss, win_loss
+from lupai.train.learning.heads import (
+    FEW_LABELS,
+    PerfectValueNetwork,
+    role_loss,
+    value_network,
+    win_loss,
+)
 from lupai.train.learning.role_stats import RoleStats
-from lupai.train.privileged import FEATURES, PRIVILEGED
+from lupai.train.privileged import LABEL, PRIVILEGED
 from lupai.train.run_folder import TrainingError
 from lupai.train.sampling.advised import ADVICE, ADVISED
 from lupai.train.sampling.judged import CANDIDATES, STAKES, WORTH
@@ -53,7 +60,7 @@ class Learner:
     def __init__(self, config: TrainConfig) -> None:
         self.config = config
         sizes = network_config(config)
-        engine = Engine(config.rules_string)
+        engine = make_game(config.game, config.rules_string)
         table = move_table(engine.observation_layout, engine.actions)
         self._table = table
         self.baseline: ValueNetwork | PerfectValueNetwork | None = None
@@ -62,8 +69,9 @@ class Learner:
             torch.manual_seed(config.seed)
             self.policy = build_policy(table, sizes)
             if config.dmc.baseline != "none":
+                layout = training_game(config.game).layout
                 perfect = config.dmc.baseline == "perfect"
-                self.baseline = (PerfectValueNetwork if perfect else ValueNetwork)(table, sizes)
+                self.baseline = value_network(table, sizes, layout if perfect else None)
             if config.network.role_head > 0:
                 self.role_head = RoleHead(sizes.hidden[-1], len(policy_names(sizes)))
         found = {"policy": self.policy, "baseline": self.baseline, "role_head": self.role_head}
@@ -183,7 +191,7 @@ class Learner:
             loss = loss + value_loss
         if self.role_head is not None:
             logits = self.role_head(embedding, self.policy.which(observation))
-            total, count = role_loss(logits, batch[PRIVILEGED][:, FEATURES])
+            total, count = role_loss(logits, batch[PRIVILEGED][:, LABEL])
             loss = loss + self.config.network.role_head * total / count.clamp_min(FEW_LABELS)
             stats.add_guesses(total.detach(), count)
         return loss, values.detach(), row

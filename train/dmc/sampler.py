@@ -16,9 +16,10 @@ from lupai.train.config import TrainConfig
 from lupai.train.dmc.decisions import Columns, Waiting, one_of_each
 from lupai.train.dmc.tally import Tally
 from lupai.train.export import network_config
+from lupai.train.games import training_game
 from lupai.train.league.coach import seating
 from lupai.train.league.lineups import Lineups
-from lupai.train.privileged import FEATURES, PRIVILEGED, UNLABELLED, privileged_rows
+from lupai.train.privileged import LABEL, PRIVILEGED, UNLABELLED
 from lupai.train.sampling.advised import ADVICE, ADVISED, advice_columns, adviser_of
 from lupai.train.sampling.judged import Judging, columns_judged, nothing_judged
 from lupai.train.sampling.tables import Finished, Tables
@@ -60,7 +61,10 @@ class Sampler:
         self.worker_index = worker
         count = config.workers.envs_per_runner
         seats = seating(config)
-        self.lineups = None if seats is None else Lineups(count, worker, seats, config.seed)
+        game = training_game(config.game)
+        self.lineups = (
+            None if seats is None else Lineups(count, worker, seats, config.seed, game.seats)
+        )
         self.teacher: Teacher | None = None
         self.judging: Judging | None = None
         self.epsilon = config.dmc.epsilon
@@ -85,8 +89,9 @@ class Sampler:
         if self._tables is None:
             config = self.config
             self._tables = Tables(
-                config.rules_string, config.env.skip, self._key, len(self._hands), self.lineups
-            )
+                config.rules_string, config.env.skip, self._key, len(self._hands), self.lineups,
+                config.game,
+            )  # fmt: skip
         return self._tables
 
     def take(self, weights: Weights, epsilon: float) -> None:
@@ -108,7 +113,7 @@ class Sampler:
             PRIVILEGED where it is wanted; of each seat's decisions in a hand that have a label one
             keeps it, see :class:`~lupai.agents.role_head.RoleHead`. And what was counted.
         """
-        begin, tally, ready = time.perf_counter(), Tally(), 0
+        begin, tally, ready = time.perf_counter(), Tally(self.config.game), 0
         tables = self.tables
         numbers: list[int] = []
         scores: list[npt.NDArray[np.int64]] = []
@@ -123,7 +128,7 @@ class Sampler:
         hands = data.pop("hand")
         if self.config.network.role_head > 0:
             # One draw for each, labelled or not: what is played next depends on nothing hidden.
-            labels, draws = data[PRIVILEGED][:, FEATURES], self._rng.random(len(hands))
+            labels, draws = data[PRIVILEGED][:, LABEL], self._rng.random(len(hands))
             labels[~one_of_each(hands, data["seat"], labels != UNLABELLED, draws)] = UNLABELLED
         tally.seconds = time.perf_counter() - begin
         return data, tally
@@ -189,7 +194,7 @@ class Sampler:
         if self._privileged:
             every = len(some) == len(tables.rows)
             waiting = tables.waiting if every else tables.state.take(rows)
-            columns[PRIVILEGED] = privileged_rows(waiting, seats)
+            columns[PRIVILEGED] = tables.game.privileged_rows(waiting, seats)
         columns |= {name: column[some] for name, column in advice.items()}
         if judged := columns_judged(self.config):
             columns |= (

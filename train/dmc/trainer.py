@@ -18,7 +18,7 @@ import torch
 
 from lupai.agents.base import Agent
 from lupai.agents.checkpoint import CheckpointAgent
-from lupai.envs.baohuang.engine import Engine
+from lupai.envs.game import make_game
 from lupai.train.checkpoints import Saved
 from lupai.train.config import TrainConfig
 from lupai.train.dmc.actors import Here, make_samplers
@@ -64,7 +64,7 @@ class DMCTrainer(CoachedTrainer):
         # process runs. This holds for OpenMP and MKL too, whenever torch was imported.
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
         super().__init__(config, progress, coach, teacher)
-        self._engine = Engine(config.rules_string)
+        self._engine = make_game(config.game, config.rules_string)
         self.learner = Learner(config)
         key = [config.seed, progress.iteration]
         self._rng = np.random.Generator(
@@ -120,7 +120,7 @@ class DMCTrainer(CoachedTrainer):
 
     def _played(self) -> Batch:
         parts = self.samplers.results()
-        tally = Tally()
+        tally = Tally(self._config.game)
         for _, part in parts:
             tally += part
         tally.seconds, tally.inference = tally.seconds / len(parts), tally.inference / len(parts)

@@ -22,7 +22,7 @@ class SelfPlaySection(Section):
 
     mode: Literal["self", "league", "exploit"] = Field(
         "self",
-        description="self: all five seats are the learner's; league: some hands against frozen "
+        description="self: all seats are the learner's; league: some hands against frozen "
         "opponents; exploit: all hands against `target`",
     )
     anchors: tuple[str, ...] = Field(
@@ -35,11 +35,11 @@ class SelfPlaySection(Section):
         8, ge=2, le=256, description="league: snapshots kept, the first and the newest among them"
     )
     self_share: float = Field(
-        0.5, ge=0, le=1, description="league: share of hands with the learner in all five seats"
+        0.5, ge=0, le=1, description="league: share of hands with the learner in all seats"
     )
-    seats: tuple[float, float, float, float] = Field(
+    seats: tuple[float, ...] = Field(
         (1.0, 1.0, 1.0, 1.0),
-        description="league: weights of hands with 1, 2, 3, 4 seats of the learner",
+        description="league: weights of hands with 1, 2, … seats of the learner, all but one",
     )
     temperature: float = Field(
         2.0, gt=0, description="league: points by which an opponent is e times as likely as another"
@@ -68,8 +68,8 @@ class SelfPlaySection(Section):
     @field_validator("seats")
     @classmethod
     def _some(cls, value: tuple[float, ...]) -> tuple[float, ...]:
-        if min(value) < 0 or not sum(value) > 0:
-            raise ValueError("four weights from 0 up, not all 0")
+        if not value or min(value) < 0 or not sum(value) > 0:
+            raise ValueError("weights from 0 up, not all 0")
         return value
 
 

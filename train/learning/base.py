@@ -40,9 +40,9 @@ class CoachedTrainer:
     def _take_turn(self, steps: int) -> None:
         """Note who plays the hands that are counted next: those after ``steps`` decisions."""
         imitates = steps < self._config.imitation.steps
-        if self._imitates and not imitates:
+        if self._windows.taught and not imitates:
             self._windows.forget_hands()  # they were the imitated agent's
-        self._imitates = imitates
+        self._imitates = self._windows.taught = imitates
 
     def after(self, progress: Progress) -> dict[str, float]:
         """Scores against opponents, snapshots, gates; see :class:`~lupai.train.loop.Trainer`."""

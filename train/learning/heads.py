@@ -9,10 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lupai.agents.network import DRAW, MoveTable, NetworkConfig, mlp
-from lupai.train.privileged import FEATURES, PRIVILEGED_LAYOUT, UNLABELLED
+from lupai.agents.network import DRAW, MoveTable, NetworkConfig, ValueNetwork, mlp
+from lupai.envs.layout import Layout
+from lupai.train.privileged import LABEL, UNLABELLED
 
-__all__ = ["FEW_LABELS", "PerfectValueNetwork", "role_loss", "win_loss"]
+__all__ = ["FEW_LABELS", "PerfectValueNetwork", "role_loss", "value_network", "win_loss"]
 
 # Guesses in a minibatch that count in full together. Fewer count less: of one or two hands the head
 # would only learn who was guard there.
@@ -20,21 +21,26 @@ FEW_LABELS: Final = 16
 
 
 class PerfectValueNetwork(nn.Module):
-    """Expected (scaled) score of the observing seat, all hands and true roles seen."""
+    """Expected (scaled) score of the observing seat, all hands and true roles seen.
+
+    Args:
+        table, config: as of a ValueNetwork.
+        layout: of the privileged rows, see :class:`lupai.train.games.TrainingGame`.
+    """
 
     scale: Tensor
     factor: Tensor
 
-    def __init__(self, table: MoveTable, config: NetworkConfig) -> None:
+    def __init__(self, table: MoveTable, config: NetworkConfig, layout: Layout) -> None:
         super().__init__()
         # Cards of a rank are few: a 16th of the deck's would leave them near 0.
-        factor = PRIVILEGED_LAYOUT.scale[:FEATURES].copy()
-        ranks = PRIVILEGED_LAYOUT.slice("ranks")
+        factor = layout.scale[:LABEL].copy()
+        ranks = layout.slice("ranks")
         factor[ranks] = 1 / 4
         self._ranks = ranks
         for name, value in {"scale": table.scale, "factor": factor}.items():
             self.register_buffer(name, torch.from_numpy(value.astype(np.float32)), persistent=False)
-        inputs = len(table.scale) + FEATURES + (ranks.stop - ranks.start)
+        inputs = len(table.scale) + len(factor) + (ranks.stop - ranks.start)
         self.trunk = mlp(inputs, config.value_hidden)
         self.head = nn.Linear(config.value_hidden[-1], 1)
         nn.init.zeros_(self.head.weight)
@@ -44,10 +50,10 @@ class PerfectValueNetwork(nn.Module):
 
         Args:
             observation: ``[N, D] int8`` of the seat.
-            privileged: ``[N, 104] int8`` rows of :func:`~lupai.train.privileged.privileged_rows`;
+            privileged: ``[N, P] int8`` rows by the layout;
                 the last column, a label, is not read.
         """
-        god = privileged[:, :FEATURES].to(torch.float32)
+        god = privileged[:, :LABEL].to(torch.float32)
         inputs = torch.cat(
             [
                 observation.to(torch.float32) * self.scale,
@@ -58,6 +64,15 @@ class PerfectValueNetwork(nn.Module):
         )
         value: Tensor = self.head(self.trunk(inputs)).squeeze(-1)
         return value
+
+
+def value_network(
+    table: MoveTable, config: NetworkConfig, layout: Layout | None
+) -> ValueNetwork | PerfectValueNetwork:
+    """A value network that sees all hands by a ``layout``; None: one that sees the observation."""
+    if layout is None:
+        return ValueNetwork(table, config)
+    return PerfectValueNetwork(table, config, layout)
 
 
 def role_loss(logits: Tensor, labels: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:

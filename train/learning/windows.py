@@ -53,10 +53,15 @@ class Window:
 
 
 class Windows:
-    """The windows of a run, a part of its checkpoints: a resumed run shows the same curves."""
+    """The windows of a run, a part of its checkpoints: a resumed run shows the same curves.
+
+    Attributes:
+        taught: whether an imitated agent played the latest hands.
+    """
 
     def __init__(self) -> None:
         self.hands, self.guesses = Window(HANDS), Window(GUESSES)
+        self.taught = False
 
     def forget_hands(self) -> None:
         """Begin anew with them: somebody else plays from now on."""
@@ -68,23 +73,29 @@ class Windows:
 
         Args:
             hands: how many ended.
-            sums: ``decisions`` and ``solo`` over them, ``points/ROLE`` and ``seats/ROLE`` over the
-                learner's seats.
+            sums: ``decisions`` and, of a game that has such hands, ``solo`` over them,
+                ``points/ROLE`` and ``seats/ROLE`` over the learner's seats.
         """
         self.hands.add(hands, sums)
         row = {
             "play/decisions_per_hand": self.hands.mean("decisions"),
-            "play/solo_share": self.hands.mean("solo"),
         }
+        if self.hands.names("solo"):  # a game may have none
+            row["play/solo_share"] = self.hands.mean("solo")
         for role in sorted(self.hands.names("seats/")):
             row[f"score/{role}"] = self.hands.mean(f"points/{role}", f"seats/{role}")
         return {name: mean for name, mean in row.items() if mean is not None}
 
     def save(self, folder: Path) -> dict[str, Any]:
         """State for ``trainer.json``."""
-        return {"hands": self.hands.state(), "guesses": self.guesses.state()}
+        return {
+            "hands": self.hands.state(),
+            "guesses": self.guesses.state(),
+            "taught": self.taught,
+        }
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
         """Go on from a checkpoint."""
         self.hands.restore(state["hands"])
         self.guesses.restore(state["guesses"])
+        self.taught = bool(state.get("taught", False))  # older checkpoints do not say

@@ -17,7 +17,7 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from torch import Tensor
 
-from lupai.train.privileged import FEATURES, GROUNDED, PRIVILEGED, UNLABELLED
+from lupai.train.privileged import GROUNDED, LABEL, PRIVILEGED, UNLABELLED
 from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.rllib.role_check import log_role_check
 from lupai.train.sampling.advised import ADVICE, ADVISED
@@ -109,10 +109,10 @@ class TrajectoriesToBatch(ConnectorV2):
         out[Postprocessing.VALUE_TARGETS] = _tensor(targets, device)
         out[Columns.LOSS_MASK] = torch.ones(count, dtype=torch.bool, device=device)
         if PRIVILEGED in out:
-            labelled = data.columns[PRIVILEGED][:count, FEATURES] != UNLABELLED
+            labelled = data.columns[PRIVILEGED][:count, LABEL] != UNLABELLED
             repeats = labelled & ~data.draw(labelled, self._generator)
             out[PRIVILEGED] = out[PRIVILEGED].clone()  # the trajectories keep theirs
-            out[PRIVILEGED][torch.from_numpy(repeats).to(device), FEATURES] = UNLABELLED
+            out[PRIVILEGED][torch.from_numpy(repeats).to(device), LABEL] = UNLABELLED
         return out
 
 
@@ -122,7 +122,7 @@ def _check(data: Trajectories, module: Any, name: str, metrics: Any) -> None:
     chances = data.columns[GROUNDED][:count]
     some = np.flatnonzero(~np.isnan(chances[:, 0]))
     if len(some):
-        labels = data.columns[PRIVILEGED][some, FEATURES]
+        labels = data.columns[PRIVILEGED][some, LABEL]
         observation = data.columns[OBSERVATION][some]
         log_role_check(module, name, observation, chances[some], labels, metrics)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ray.rllib.callbacks.callbacks import RLlibCallback
 
-from lupai.train.sampling.tables import ROLES
+from lupai.train.games import DEFAULT, training_game
 
 __all__ = ["LupaiCallbacks", "log_hand"]
 
@@ -17,31 +17,39 @@ def log_hand(
     roles: Sequence[int],
     scores: Sequence[int],
     decisions: int,
-    learner: Sequence[bool] = (True,) * 5,
+    learner: Sequence[bool] | None = None,
+    game: str = DEFAULT,
 ) -> None:
     """Count a finished hand in RLlib's MetricsLogger, as sums of this iteration: ``hands_ended``,
-    ``solo_hands``, ``decisions``, and by role ``role_seats`` and ``role_points``.
+    ``decisions``, ``solo_hands`` where the game has them, and by role ``role_seats`` and
+    ``role_points``.
 
     Sums, because RLlib's mean over several samplers is that of their means.
 
     Args:
         metrics: the logger.
-        roles: index into ROLES, by seat.
+        roles: index into the roles of the game, by seat.
         scores: final scores, by seat.
         decisions: decisions of the learner in the hand.
-        learner: whether it held the seat, by seat; scores of other seats are not counted.
+        learner: whether it held the seat, by seat; scores of other seats are not
+            counted; None: all of them.
+        game: which it was.
 
     Raises:
         RuntimeError: the scores do not sum to zero.
     """
     if sum(scores) != 0:
         raise RuntimeError(f"scores {list(scores)} of a hand do not sum to zero")
-    for role, score, mine in zip(roles, scores, learner, strict=True):
-        if mine:
-            metrics.log_value(("role_seats", ROLES[role]), 1, reduce="sum")
-            metrics.log_value(("role_points", ROLES[role]), float(score), reduce="sum")
+    known = training_game(game)
+    mine = [True] * len(roles) if learner is None else learner
+    for role, score, counts in zip(roles, scores, mine, strict=True):
+        if counts:
+            metrics.log_value(("role_seats", known.roles[role]), 1, reduce="sum")
+            metrics.log_value(("role_points", known.roles[role]), float(score), reduce="sum")
     metrics.log_value("hands_ended", 1, reduce="sum")
-    metrics.log_value("solo_hands", int(ROLES.index("solo") in roles), reduce="sum")
+    if known.rare:
+        there = int(known.roles.index(known.rare) in roles)
+        metrics.log_value(f"{known.rare}_hands", there, reduce="sum")
     metrics.log_value("decisions", decisions, reduce="sum")
 
 
@@ -56,4 +64,4 @@ class LupaiCallbacks(RLlibCallback):
     def on_episode_end(self, *, episode: Any, metrics_logger: Any, **kwargs: Any) -> None:
         """Count a finished hand; the last info of any seat tells all of it."""
         info = next(iter(episode.get_infos(-1).values()))
-        log_hand(metrics_logger, info["roles"], info["scores"], len(episode))
+        log_hand(metrics_logger, info["roles"], info["scores"], len(episode), game=info["game"])

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from ray.rllib.connectors.connector_v2 import ConnectorV2
 
-from lupai.train.privileged import FEATURES, GROUNDED, PRIVILEGED, PRIVILEGED_LAYOUT, UNLABELLED
+from lupai.train.games import DEFAULT, training_game
+from lupai.train.privileged import GROUNDED, LABEL, PRIVILEGED, UNLABELLED
 from lupai.train.rllib.batching import generator
 from lupai.train.rllib.env import OBSERVATION
 from lupai.train.rllib.role_check import log_role_check
@@ -18,7 +19,7 @@ __all__ = ["PrivilegedColumns", "privileged_columns"]
 
 
 class PrivilegedColumns(ConnectorV2):
-    """Adds the column PRIVILEGED ``[N, 104] int8`` to a learner's batch, and logs the check of the
+    """Adds the column PRIVILEGED ``[N, P] int8`` to a learner's batch, and logs the check of the
     role head where its decisions carry grounded chances and their hand is new to the learner.
 
     A piece of RLlib's own pipeline; our sampler's trajectories hold the column already. Labels are
@@ -26,6 +27,7 @@ class PrivilegedColumns(ConnectorV2):
 
     Args:
         stream: ints that key the draw of the labels.
+        game: which game is learned.
     """
 
     def __init__(
@@ -34,9 +36,11 @@ class PrivilegedColumns(ConnectorV2):
         input_action_space: Any = None,
         *,
         stream: Sequence[int],
+        game: str = DEFAULT,
     ) -> None:
         super().__init__(input_observation_space, input_action_space)
         self._generator = generator(stream)
+        self._width = training_game(game).layout.size
 
     def __call__(
         self,
@@ -54,7 +58,7 @@ class PrivilegedColumns(ConnectorV2):
         for episode in self.single_agent_episode_iterator(episodes, agents_that_stepped_only=False):
             count = len(episode)
             infos = episode.get_infos(slice(0, count))
-            rows = np.zeros((count, PRIVILEGED_LAYOUT.size), np.int8)
+            rows = np.zeros((count, self._width), np.int8)
             for i, info in enumerate(infos):
                 # The last row stands after the last decision and may have nothing to see.
                 if PRIVILEGED in info:
@@ -63,11 +67,11 @@ class PrivilegedColumns(ConnectorV2):
                     raise RuntimeError(f"a decision of {episode.id_} lacks its privileged row")
                 if GROUNDED in info and i < count - 1 and episode.t_started == 0:
                     seen = episode.get_observations(i)[OBSERVATION]
-                    checks[episode.module_id].append((seen, info[GROUNDED], int(rows[i, FEATURES])))
-            labelled = np.flatnonzero(rows[: count - 1, FEATURES] != UNLABELLED)
+                    checks[episode.module_id].append((seen, info[GROUNDED], int(rows[i, LABEL])))
+            labelled = np.flatnonzero(rows[: count - 1, LABEL] != UNLABELLED)
             if len(labelled):
                 kept = self._generator.choice(labelled)
-                rows[labelled[labelled != kept], FEATURES] = UNLABELLED
+                rows[labelled[labelled != kept], LABEL] = UNLABELLED
             self.add_n_batch_items(
                 batch,
                 PRIVILEGED,
@@ -84,7 +88,7 @@ class PrivilegedColumns(ConnectorV2):
 
 
 def privileged_columns(
-    observation_space: Any, action_space: Any, *, stream: Sequence[int]
+    observation_space: Any, action_space: Any, *, stream: Sequence[int], game: str = DEFAULT
 ) -> PrivilegedColumns:
     """For ``AlgorithmConfig.learners(learner_connector=…)``; a function, so that it pickles."""
-    return PrivilegedColumns(observation_space, action_space, stream=stream)
+    return PrivilegedColumns(observation_space, action_space, stream=stream, game=game)

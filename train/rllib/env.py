@@ -3,7 +3,7 @@
 What RLlib does silently wrong is avoided here, see the tests in tests/train/test_traps.py:
 
 * only the seat that acts gets an observation (else fake decisions of the others are learned);
-* a seat that is out stays until the hand ends, then all five terminate together (else early
+* a seat that is out stays until the hand ends, then all terminate together (else early
   finishers lose what they are paid at the end);
 * what a seat is paid before its first decision comes with that decision (else it is dropped);
 * the observation has one fixed size: the legal moves travel as bits, exact and never cut off;
@@ -21,10 +21,11 @@ from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from lupai.agents.network import pack_legal, packed_width
-from lupai.envs.game import make_game
-from lupai.train.privileged import CHECK_EVERY, GROUNDED, learner_columns
+from lupai.envs.game import make_game, rules_class
+from lupai.train.games import DEFAULT, training_game
+from lupai.train.privileged import CHECK_EVERY, GROUNDED
 from lupai.train.rewards import Rewards
-from lupai.train.sampling.tables import SKIPS, seat_roles
+from lupai.train.sampling.tables import SKIPS
 
 OBSERVATION: Final = "observation"
 LEGAL: Final = "legal"
@@ -33,7 +34,7 @@ Obs = dict[str, npt.NDArray[Any]]
 
 
 class LupaiEnv(MultiAgentEnv):
-    """One table; agents ``player_0`` … ``player_4`` in seat order, always all five.
+    """One table; agents ``player_0``, ``player_1``, … in seat order, always all of them.
 
     Config keys (``config`` is RLlib's EnvContext or a dict):
         game: which game, ``baohuang``. rules: rules string. skip: see EnvConfig.
@@ -50,12 +51,14 @@ class LupaiEnv(MultiAgentEnv):
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         config = config or {}
-        self.engine: Any = make_game(config.get("game", "baohuang"), config.get("rules", "qingdao"))
+        game = config.get("game", DEFAULT)
+        self.game = training_game(game)
+        self.engine: Any = make_game(game, config.get("rules", rules_class(game).default))
         actions = self.engine.actions
         self.skip = str(config.get("skip", "idle"))
         if self.skip not in SKIPS:
             raise ValueError(f"skip is {self.skip!r}; allowed: {', '.join(SKIPS)}")
-        self.rewards = Rewards(self.engine.rules, **config.get("reward", {}))
+        self.rewards = Rewards(self.engine.rules, game=game, **config.get("reward", {}))
         self._privileged = bool(config.get("privileged", False))
         self._grounded = bool(config.get("grounded", False))
         self._looks = 0
@@ -135,7 +138,7 @@ class LupaiEnv(MultiAgentEnv):
             return {}
         self._looks += 1
         check = [True] if self._grounded and self._looks % CHECK_EVERY == 0 else None
-        columns = learner_columns(self.engine, self._state, np.array([self._seat]), check)
+        columns = self.game.learner_columns(self.engine, self._state, np.array([self._seat]), check)
         info = {name: column[0] for name, column in columns.items()}
         if GROUNDED in info and np.isnan(info[GROUNDED]).any():
             del info[GROUNDED]
@@ -194,7 +197,8 @@ class LupaiEnv(MultiAgentEnv):
         scores = self.engine.scores(self._state)[0].astype(int)
         if scores.sum() != 0:
             raise RuntimeError(f"engine fault: scores {scores.tolist()} do not sum to zero")
-        info = {"scores": scores.tolist(), "roles": seat_roles(self._state)[0].tolist()}
+        roles = self.game.seat_roles(self._state)[0].tolist()
+        info = {"scores": scores.tolist(), "roles": roles, "game": self.game.name}
         names = self.possible_agents
         rewards = self.rewards.pay(self._credit, scores, self._phi, np.zeros(len(names)))
         return (

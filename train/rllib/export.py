@@ -8,7 +8,7 @@ import torch
 
 from lupai.agents.policies import Policy
 from lupai.agents.role_head import RoleHead
-from lupai.envs.baohuang.engine import Engine
+from lupai.envs.game import Game
 from lupai.train.config import TrainConfig
 from lupai.train.export import policy_with, role_head_with
 from lupai.train.rllib.mapping import POLICY
@@ -16,13 +16,13 @@ from lupai.train.rllib.mapping import POLICY
 __all__ = ["live_networks", "live_policy"]
 
 
-def live_policy(algorithm: Any, config: TrainConfig, engine: Engine) -> Policy:
+def live_policy(algorithm: Any, config: TrainConfig, engine: Game) -> Policy:
     """The policy, or all of them, on the CPU with the weights of this moment."""
     return policy_with(_part(_weights(algorithm), "pi."), config, engine)
 
 
 def live_networks(
-    algorithm: Any, config: TrainConfig, engine: Engine
+    algorithm: Any, config: TrainConfig, engine: Game
 ) -> tuple[Policy, RoleHead | None]:
     """The same, and the role head of this moment if the run has one."""
     weights = _weights(algorithm)

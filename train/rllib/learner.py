@@ -20,7 +20,7 @@ from torch import Tensor
 from lupai.train.learning.distil import distil_loss, judged_moves
 from lupai.train.learning.heads import FEW_LABELS, role_loss
 from lupai.train.learning.role_stats import RoleStats
-from lupai.train.privileged import FEATURES, PRIVILEGED
+from lupai.train.privileged import LABEL, PRIVILEGED
 from lupai.train.rllib.batching import RandomOrder, StandardAdvantages
 from lupai.train.rllib.env import OBSERVATION
 from lupai.train.rllib.module import ENTROPY, JUDGED_LOGITS, LOG_PROB, ROLE_LOGITS
@@ -102,7 +102,7 @@ class LupaiLearner(PPOTorchLearner):
             self.metrics.log_value((module_id, "distillation_loss"), distilled.detach(), window=1)
         stats = self._stats.setdefault(module_id, RoleStats(module.table))
         if ROLE_LOGITS in fwd_out:
-            total, count = role_loss(fwd_out[ROLE_LOGITS], batch[PRIVILEGED][:, FEATURES], mask)
+            total, count = role_loss(fwd_out[ROLE_LOGITS], batch[PRIVILEGED][:, LABEL], mask)
             weight = config.learner_config_dict["role_head"]
             loss = loss + weight * total / count.clamp_min(FEW_LABELS)
             stats.add_guesses(total.detach(), count)

@@ -82,7 +82,9 @@ def _times(timers: dict[str, Any], played: dict[str, Any]) -> dict[str, float]:
 def _hands(played: dict[str, Any], windows: Windows) -> dict[str, float]:
     """Means over the latest hands."""
     seats, points = played.get("role_seats", {}), played.get("role_points", {})
-    sums = {"solo": number(played.get("solo_hands")), "decisions": number(played.get("decisions"))}
+    sums = {"decisions": number(played.get("decisions"))}
+    if "solo_hands" in played:
+        sums["solo"] = number(played["solo_hands"])
     sums |= {f"seats/{role}": number(value) for role, value in seats.items()}
     sums |= {f"points/{role}": number(value) for role, value in points.items()}
     return windows.add_hands(int(number(played.get("hands_ended"))), sums)

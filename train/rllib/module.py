@@ -1,6 +1,6 @@
 """Policy, critic and role head as one RLModule.
 
-One module plays all five seats; each sees its own role in its observation. Moves are sampled here,
+One module plays all seats; each sees its own role in its observation. Moves are sampled here,
 and only the move and its log-probability leave for the episodes: scores of thousands of actions
 never enter an episode, a batch or another process.
 
@@ -32,9 +32,10 @@ from lupai.agents.network import (
 )
 from lupai.agents.policies import Policy, build_policy, policy_names
 from lupai.agents.role_head import RoleHead
-from lupai.envs.baohuang.engine import Engine
+from lupai.envs.game import make_game
+from lupai.train.games import DEFAULT, training_game
 from lupai.train.learning.distil import judged_moves
-from lupai.train.learning.heads import PerfectValueNetwork
+from lupai.train.learning.heads import PerfectValueNetwork, value_network
 from lupai.train.privileged import PRIVILEGED
 from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.sampling.advised import ADVICE, ADVISED
@@ -60,8 +61,8 @@ class _Scores(NamedTuple):
 class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
     """Policy (``pi``) and, where it learns, a critic (``vf``) and a role head (``role_head``).
 
-    ``model_config``: ``rules`` (string), ``network`` (``NetworkConfig.to_json()``), ``critic``
-    (``"observation"`` or ``"perfect"``) and ``role_head`` (bool).
+    ``model_config``: ``game``, ``rules`` (string), ``network`` (``NetworkConfig.to_json()``),
+    ``critic`` (``"observation"`` or ``"perfect"``) and ``role_head`` (bool).
     """
 
     pi: Policy
@@ -71,14 +72,16 @@ class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
     def setup(self) -> None:
         """Build the networks; critic and role head only where they are trained."""
         config = NetworkConfig.from_json(self.model_config["network"])
-        engine = Engine(self.model_config["rules"])
+        game = self.model_config.get("game", DEFAULT)
+        engine = make_game(game, self.model_config["rules"])
         self.table = move_table(engine.observation_layout, engine.actions)
         self.pi = build_policy(self.table, config)
         self.role_head = None
         if self.inference_only:
             return
         perfect = self.model_config.get("critic") == "perfect"
-        self.vf = (PerfectValueNetwork if perfect else ValueNetwork)(self.table, config)
+        layout = training_game(game).layout if perfect else None
+        self.vf = value_network(self.table, config, layout)
         if self.model_config.get("role_head"):
             self.role_head = RoleHead(config.hidden[-1], len(policy_names(config)))
 

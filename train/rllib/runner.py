@@ -28,7 +28,8 @@ from ray.rllib.utils.metrics import (
 )
 
 from lupai.agents.advice import Adviser
-from lupai.envs.baohuang.rules import load_rules
+from lupai.envs.game import rules_class
+from lupai.train.games import DEFAULT
 from lupai.train.league.lineups import Lineups
 from lupai.train.privileged import CHECK_EVERY, GROUNDED
 from lupai.train.rewards import Rewards
@@ -57,7 +58,9 @@ class BatchEnvRunner(MultiAgentEnvRunner):
     def __init__(self, config: Any, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
         options = self.config.env_config
-        self.rewards = Rewards(load_rules(options["rules"]), **options["reward"])
+        self._game = options.get("game", DEFAULT)
+        rules = rules_class(self._game).load(options["rules"])
+        self.rewards = Rewards(rules, game=self._game, **options["reward"])
         self.stream = [int(k) for k in options.get("stream", [0])]
         self.lineups = self._make_lineups()
         self._tables: Tables | None = None
@@ -97,12 +100,16 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         options = self.config.env_config
         if (seating := options.get("seating")) is None:
             return None
-        return Lineups(self.num_envs, self.worker_index or 0, seating, self.stream[0])
+        return Lineups(
+            self.num_envs, self.worker_index or 0, seating, self.stream[0], self.rewards.seats
+        )
 
     def _start(self) -> Tables:
         options = self.config.env_config
         key = [*self.stream, self.worker_index or 0]
-        tables = Tables(options["rules"], options["skip"], key, self.num_envs, self.lineups)
+        tables = Tables(
+            options["rules"], options["skip"], key, self.num_envs, self.lineups, self._game
+        )
         self._payroll = Payroll(self.rewards, self.num_envs)
         self._hands = np.arange(self.num_envs)
         self._decisions = np.zeros(self.num_envs, np.int64)
@@ -208,7 +215,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         table = end.table
         self._payroll.close(table, int(self._hands[table]), end.scores)
         roles, scores, learner = end.roles.tolist(), end.scores.tolist(), end.learner.tolist()
-        log_hand(self.metrics, roles, scores, int(self._decisions[table]), learner)
+        log_hand(self.metrics, roles, scores, int(self._decisions[table]), learner, game=self._game)
         self._hands[table] = self._next_hand
         self._next_hand += 1
         self._decisions[table] = 0

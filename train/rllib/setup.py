@@ -89,6 +89,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
         .environment(
             LupaiEnv,
             env_config={
+                "game": config.game,
                 "rules": config.rules_string,
                 "skip": config.env.skip,
                 "reward": {
@@ -124,6 +125,7 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
             rl_module_spec=RLModuleSpec(
                 module_class=LupaiModule,
                 model_config={
+                    "game": config.game,
                     "rules": config.rules_string,
                     "network": network_config(config).to_json(),
                     "critic": config.network.critic,
@@ -177,7 +179,8 @@ def algorithm_config(config: TrainConfig, iteration: int = 0, cluster: bool = Fa
             add_default_connectors_to_learner_pipeline=False,
         )
     elif privileged:
-        settings.learners(learner_connector=partial(privileged_columns, stream=[*stream, LABELS]))
+        columns = partial(privileged_columns, stream=[*stream, LABELS], game=config.game)
+        settings.learners(learner_connector=columns)
     return settings
 
 

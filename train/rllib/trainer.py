@@ -10,7 +10,7 @@ from typing import Any
 
 from lupai.agents.base import Agent
 from lupai.agents.checkpoint import CheckpointAgent
-from lupai.envs.baohuang.engine import Engine
+from lupai.envs.game import make_game
 from lupai.train.checkpoints import Saved
 from lupai.train.config import TrainConfig
 from lupai.train.export import agent_of, write_agent
@@ -95,13 +95,13 @@ class RLlibTrainer(CoachedTrainer):
 
     def write_agent(self, folder: Path, progress: Progress) -> None:
         """See :class:`~lupai.train.league.coach.Learner`."""
-        engine = Engine(self._config.rules_string)
+        engine = make_game(self._config.game, self._config.rules_string)
         policy, role_head = live_networks(self.algorithm, self._config, engine)
         write_agent(policy, self._config, engine, folder, progress, role_head)
 
     def agent(self) -> CheckpointAgent:
         """The policy as it is now."""
-        engine = Engine(self._config.rules_string)
+        engine = make_game(self._config.game, self._config.rules_string)
         return agent_of(live_policy(self.algorithm, self._config, engine), self._config, engine)
 
     def parts(self) -> Mapping[str, Saved]:

@@ -22,6 +22,7 @@ from lupai.agents.search.judge import Judge
 from lupai.agents.search.options import Options
 from lupai.agents.streams import decision_numbers, lane_draws, table_lanes
 from lupai.agents.tactical.agent import TacticalAgent
+from lupai.envs.game import make_game
 from lupai.train.config import TrainConfig
 from lupai.train.league.coach import Learner
 from lupai.train.sampling.advised import ADVICE, ADVISED
@@ -172,15 +173,17 @@ def set_judging(learner: Learner, config: TrainConfig, steps: int) -> None:
 class _Switch:
     def __init__(self, config: TrainConfig, judges: bool) -> None:
         self._section, self._seed, self._judges = config.distillation, config.seed, judges
-        self._rules = config.rules_string
+        self._rules, self._game = config.rules_string, config.game
 
     def __call__(self, sampler: Any) -> None:
         if not self._judges:
             sampler.judging = None
         elif sampler.judging is None:
-            from lupai.envs.baohuang.engine import Engine
-
             section = self._section
             sampler.judging = Judging(
-                Engine(self._rules), section.candidates, section.limit, self._seed, section.trust
+                make_game(self._game, self._rules),
+                section.candidates,
+                section.limit,
+                self._seed,
+                section.trust,
             )

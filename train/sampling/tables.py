@@ -18,11 +18,10 @@ import numpy.typing as npt
 from lupai.agents.network import pack_legal
 from lupai.envs.game import LegalMoves, make_game
 from lupai.envs.view import Views
+from lupai.train.games import DEFAULT, training_game
 from lupai.train.league.lineups import Lineups
-from lupai.train.privileged import learner_columns
 
 SKIPS: Final = ("none", "forced", "idle")
-ROLES: Final = ("none", "emperor", "guard", "rebel", "solo")
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -32,8 +31,8 @@ class Finished:
     """A hand that ended.
 
     Attributes:
-        table: where. scores: ``[5] int``. roles: ``[5]`` index into ROLES of each seat.
-        learner: ``[5] bool`` seats of the learner.
+        table: where. scores: ``[S] int``. roles: ``[S]`` index into the game's roles of each seat.
+        learner: ``[S] bool`` seats of the learner.
     """
 
     table: int
@@ -54,6 +53,7 @@ class Tables:
         game: which game it is.
 
     Attributes:
+        engine, game: of the tables.
         state: the B tables. legal: their legal moves, up to date where they wait.
         rows: ``[N]`` the tables that wait, ascending.
         waiting: the N tables that wait; ``state`` itself where all do.
@@ -66,11 +66,12 @@ class Tables:
         key: Sequence[int],
         tables: int,
         lineups: Lineups | None = None,
-        game: str = "baohuang",
+        game: str = DEFAULT,
     ) -> None:
         if skip not in SKIPS:
             raise ValueError(f"skip is {skip!r}; allowed: {', '.join(SKIPS)}")
         self.engine: Any = make_game(game, rules)
+        self.game = training_game(game)
         self.skip = skip
         seeds = np.random.SeedSequence([int(k) for k in key])
         self._deals = np.random.Generator(np.random.PCG64(seeds))
@@ -112,8 +113,8 @@ class Tables:
 
     def privileged(self, check: npt.ArrayLike | None = None) -> dict[str, npt.NDArray[Any]]:
         """WARNING, god's eye: columns ``[N, ...]`` of what only a learner may see of the asked
-        seats' decisions; see :func:`lupai.train.privileged.learner_columns`."""
-        return learner_columns(self.engine, self.waiting, self.seats, check)
+        seats' decisions; see :class:`lupai.train.games.TrainingGame`."""
+        return self.game.learner_columns(self.engine, self.waiting, self.seats, check)
 
     def step(self, actions: Ints) -> list[Finished]:
         """Play a decision ``[N]`` at every table that waits and go on; hands that ended."""
@@ -207,7 +208,7 @@ class Tables:
 
     def _settle(self, rows: Ints) -> list[Finished]:
         part = self.state.take(rows)
-        scores, roles = self.engine.scores(part), seat_roles(part)
+        scores, roles = self.engine.scores(part), self.game.seat_roles(part)
         if scores.sum(axis=1).any():
             raise RuntimeError("engine fault: scores of a hand do not sum to zero")
         if self.lineups is None:
@@ -216,16 +217,3 @@ class Tables:
             self.lineups.settle(rows, scores)
             learner = self.lineups.learner[rows]
         return [Finished(int(row), scores[i], roles[i], learner[i]) for i, row in enumerate(rows)]
-
-
-def seat_roles(state: Any) -> npt.NDArray[np.int8]:
-    """``[B, 5] int8`` index into ROLES of every seat; the referee's knowledge, not a seat's."""
-    seats = np.arange(5)
-    roles = np.full((len(state), 5), ROLES.index("rebel"), dtype=np.int8)
-    emperor, guard = np.asarray(state.emperor)[:, None], np.asarray(state.guard)[:, None]
-    alone = np.asarray(state.solo)[:, None] != 0
-    roles[seats == guard] = ROLES.index("guard")
-    roles[(seats == emperor) & ~alone] = ROLES.index("emperor")
-    roles[(seats == emperor) & alone] = ROLES.index("solo")
-    roles[np.broadcast_to(emperor < 0, roles.shape)] = ROLES.index("none")
-    return roles
