@@ -53,6 +53,7 @@ def expected(engine, state: State, t: int, me: int) -> dict[str, list[int]]:
     rules = engine.rules.model_dump()
     number = {"side_out": 0, "last_player": 1, None: 0, "last_place": 1}
     previous = state.previous[t].tolist()
+    options = [rules[name] for name in OPTION_FIELDS]
     return {
         "phase": one(c["phase"], len(PHASE_NAMES)),
         "actor": [int(s == c["actor"]) for s in seats],
@@ -78,9 +79,7 @@ def expected(engine, state: State, t: int, me: int) -> dict[str, list[int]]:
         "owes": [int(state.owes[t, s]) for s in seats],
         "giver": [[int(state.giver[t, s] == o) for o in seats] for s in seats],
         "previous": [one(previous.index(s) if s in previous else -1, SEATS) for s in seats],
-        "options": [
-            int(v) if isinstance(v := rules[n], bool) else number[v] for n in OPTION_FIELDS
-        ],
+        "options": [int(v) if isinstance(v, bool) else number[v] for v in options],
         "recent": moves,
     }
 
