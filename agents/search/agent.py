@@ -13,6 +13,7 @@ import numpy.typing as npt
 from lupai.agents.advice import SURE, best_priced
 from lupai.agents.base import I32
 from lupai.agents.search import flat, tree
+from lupai.agents.search.errors import SearchError
 from lupai.agents.search.imagine import Decision
 from lupai.agents.search.judge import Judge
 from lupai.agents.search.options import Options
@@ -77,6 +78,8 @@ class SearchAgent:
         offsets: npt.NDArray[np.int64],
         lanes: npt.NDArray[np.integer],
     ) -> I32:
+        if engine.game != "baohuang":
+            raise SearchError(f"agent 'search' does not play {engine.game}; it plays baohuang")
         began = time.perf_counter()
         out = np.zeros(len(seats), np.int32)
         open_: list[tuple[int, Decision]] = []

@@ -95,7 +95,7 @@ WRONG = [
     "replay - --html /no/such/folder/file",
     "record -o - --rules qingdao;deck=[]",
     "record -o - --rules qingdao;yield",
-    "record -o - --game gouji",
+    "record -o - --game chess",
     "play --seat 5",
     "play --seat x",
     "play --seed x",

@@ -348,6 +348,17 @@ def test_one_clear_error(file, words, says):
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("agent", ["search", "bayes"])
+def test_agents_of_baohuang_say_so(agent):
+    """In play and in records; search once ended in an internal error."""
+    words = ("record", "--game", "gouji", "--hands", "1", "-o", "-", "--players", agent)
+    play = ("play", "--game", "gouji", "--seed", "1", "--against", agent)
+    for done in (lupai(*play, stdin=b"1\n" * 9), lupai(*words)):
+        assert done.status == 2
+        assert f"agent '{agent}' does not play gouji; it plays baohuang" in done.err
+        assert done.err.count("\n") == 1
+
+
 # --- legal ---------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ from lupai.agents.base import Agent
 from lupai.agents.by_game import Greedy
 from lupai.agents.registry import load
 from lupai.agents.streams import agent_seed
-from lupai.envs.aec import CardGameEnv
 from lupai.envs.game import Game
 from lupai.envs.view import View
 from lupai.train.cli.common import UsageError, add_game, read_game, whole
@@ -60,6 +59,8 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play one hand."""
+    from lupai.envs.aec import CardGameEnv
+
     engine = read_game(arguments.game, arguments.rules, arguments.option)
     check_seat(engine, arguments.seat)
     env = CardGameEnv(engine, f"{engine.game}_v0")
