@@ -13,21 +13,13 @@ import torch
 from ray.rllib.core.columns import Columns
 from torch.nn import functional
 
-<<<<<<< HEAD
 from lupai.agents.belief import load_predictor
-from lupai.agents.network import NetworkConfig, ValueNetwork, move_table
-from lupai.agents.policies import OWN_ROLES
-from lupai.envs.baohuang.engine import Engine
-from lupai.envs.cards import RANK_OF_KIND
-from lupai.train.export import write_agent
-from lupai.train.learning.heads import FEW_LABELS, PerfectValueNetwork
-=======
 from lupai.agents.network import NetworkConfig, move_table
 from lupai.agents.policies import OWN_ROLES
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.cards import RANK_OF_KIND
+from lupai.train.export import write_agent
 from lupai.train.learning.heads import FEW_LABELS, value_network
->>>>>>> w-goujitrain
 from lupai.train.learning.role_stats import ROLES, RoleStats
 from lupai.train.privileged import (
     FEATURES,
