@@ -3,7 +3,7 @@
 import numpy as np
 
 from lupai.agents.greedy import GreedyAgent
-from lupai.envs.actions import VERB_ID
+from lupai.envs.baohuang.actions import VERB_ID
 
 
 class Faithful(GreedyAgent):

@@ -58,8 +58,8 @@ FAULTS = (
     _fault("seed ignored", AEC,
            "base, episode = check_seed(seed), 0", "base, episode = 1234, 0"),
     _fault("global np.random used", AEC,
-           "state = self.engine.reset([base], episode)",
-           "state = self.engine.reset([base + int(np.random.randint(9999))], episode)"),
+           "state = engine.reset([base], episode, **own)",
+           "state = engine.reset([base + int(np.random.randint(9999))], episode, **own)"),
     _fault("bool mask", AEC, "\"action_mask\": mask}", "\"action_mask\": mask.astype(bool)}"),
     _fault("wrong observation dtype", AEC,
            "self.engine.observe(self._state, seat)[0]",
@@ -76,7 +76,7 @@ FAULTS = (
     # noticed sometimes
     _fault("seed 0 treated as none", AEC, "if seed is not None:", "if seed:"),
     # missed by PettingZoo's tests
-    _fault("illegal action accepted", "envs/baohuang/engine.py",
+    _fault("illegal action accepted", "envs/engine.py",
            "if np.count_nonzero(good) < len(good):", "if not good.size:"),
     _fault("legal moves missing", TABLES, "lead[0, :1] = 0", "lead[0, :2] = 0", T_ORACLE),
     _fault("an equal set beats", TABLES,
