@@ -26,13 +26,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.base import I32
+from lupai.agents.choosing import Choosing
 from lupai.envs.baohuang.actions import CALL, SET, SET_IDENTITY, VERB_ID
 from lupai.envs.baohuang.sets import set_id
 from lupai.envs.baohuang.state import PHASE_PLAY
 from lupai.envs.cards import NUM_KINDS, RANK_B, RANK_OF_KIND, RANK_R
 from lupai.envs.game import Game
 from lupai.envs.sets import ALL_COMBOS, COMBOS, MAX_NATURALS, ROW_JOKERS, ROWS
-from lupai.envs.view import View, Views
 
 LATE: Final = 10  # from this hand size on jokers are hung; 0, 5, 20 and 44 score less against it
 
@@ -73,28 +73,10 @@ _BEST_LOW: Final = _best_places(0, _LOW_BITS)
 _BEST_HIGH: Final = _best_places(_LOW_BITS, COMBOS - _LOW_BITS)
 
 
-class GreedyAgent:
+class GreedyAgent(Choosing):
     """Plays as the module says; draws nothing."""
 
     name = "greedy"
-
-    def reset(self, seed: int | None = None) -> None:
-        """Nothing to forget."""
-
-    def act(self, view: View) -> str:
-        """A legal move."""
-        row = np.zeros(1, np.intp)
-        legal = view.engine.legal(view.state)
-        return view.move_of(int(self.choose(view.engine, view.state, legal, row, row)[0]))
-
-    def act_batch(self, views: Views) -> I32:
-        """Legal moves ``[N]``."""
-        rows = np.arange(len(views))
-        return self.choose(views.engine, views.state, views.legal, rows, rows)
-
-    def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
-        """The same."""
-        return self.act_batch(views)
 
     def choose(self, engine: Game, state: Any, legal: Any, rows: I64, lanes: Any) -> I32:
         """Legal moves ``[N]`` of the seats asked at ``rows``; see

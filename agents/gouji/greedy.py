@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.base import I32, best_of_rows
+from lupai.agents.choosing import Choosing
 from lupai.envs.cards import RANK_B, RANK_R
 from lupai.envs.game import Game
 from lupai.envs.gouji.actions import OFFER, SET, VERB_ID
@@ -34,7 +35,6 @@ from lupai.envs.gouji.state import Phase
 from lupai.envs.gouji.tables import STANDING_NEEDS, STANDING_ROW, STANDING_SIZE
 from lupai.envs.seats import NOBODY
 from lupai.envs.sets import ROW_JOKERS
-from lupai.envs.view import View, Views
 
 LATE: Final = 10  # from this hand size on jokers are hung and 2s attached
 
@@ -46,28 +46,10 @@ _TAKE: Final = VERB_ID["take"]
 _ROWS: Final = np.arange(ROW_JOKERS)
 
 
-class GreedyAgent:
+class GreedyAgent(Choosing):
     """Plays as the module says; draws nothing."""
 
     name = "greedy"
-
-    def reset(self, seed: int | None = None) -> None:
-        """Nothing to forget."""
-
-    def act(self, view: View) -> str:
-        """A legal move."""
-        row = np.zeros(1, np.intp)
-        legal = view.engine.legal(view.state)
-        return view.move_of(int(self.choose(view.engine, view.state, legal, row, row)[0]))
-
-    def act_batch(self, views: Views) -> I32:
-        """Legal moves ``[N]``."""
-        rows = np.arange(len(views))
-        return self.choose(views.engine, views.state, views.legal, rows, rows)
-
-    def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
-        """The same."""
-        return self.act_batch(views)
 
     def choose(self, engine: Game, state: Any, legal: Any, rows: I64, lanes: Any) -> I32:
         """Legal moves ``[N]`` of the seats asked at ``rows``; see

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.base import I32, best_of_rows
+from lupai.agents.base import I32
+from lupai.agents.choosing import Pricing
 from lupai.agents.tactical import bidding
 from lupai.agents.tactical.beliefs import Belief, heuristic
 from lupai.agents.tactical.bids import BIDS
@@ -17,7 +18,6 @@ from lupai.agents.tactical.play import Columns, Trick
 from lupai.agents.tactical.weights import TERMS, WEIGHTS, Weights
 from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import PHASE_PLAY, Solo
-from lupai.envs.view import View, Views
 
 _STEPS = 4096.0  # prices are compared in steps of 1/4096
 
@@ -27,7 +27,7 @@ def _preset_bids(preset: str) -> bidding.F64:
     return bidding.table_of(BIDS[preset])
 
 
-class TacticalAgent:
+class TacticalAgent(Pricing):
     """Plays by rules of thumb about sets, control and camps; draws nothing.
 
     Args:
@@ -48,37 +48,6 @@ class TacticalAgent:
         self._belief = belief
         self._weights = weights
         self._bids = None if bids is None else bidding.table_of(bids)
-
-    def reset(self, seed: int | None = None) -> None:
-        """Nothing to forget."""
-
-    def act(self, view: View) -> str:
-        """The best-priced legal move."""
-        ids = view.legal_ids
-        offsets = np.array([0, len(ids)])
-        me = np.array([view.seat], np.intp)
-        chosen = self._choose(view.engine.rules, view.state, me, ids, offsets)
-        return view.move_of(int(chosen[0]))
-
-    def act_batch(self, views: Views) -> I32:
-        """The best-priced legal moves ``[N]``."""
-        ids, offsets = views.legal.ids()
-        return self._choose(views.engine.rules, views.state, views.seats, ids, offsets)
-
-    def _choose(
-        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
-    ) -> I32:
-        """Moves ``[N]`` from masked tables and their legal ids (ragged)."""
-        sizes = np.diff(offsets)
-        out = ids[offsets[:-1]].copy()
-        asked = np.flatnonzero(sizes > 1)  # a single legal move needs no price
-        if asked.size:
-            if asked.size < len(me):
-                ids = ids[np.repeat(sizes > 1, sizes)]
-                offsets = np.concatenate([[0], np.cumsum(sizes[asked])])
-                state, me = state.take(asked), me[asked]
-            out[asked] = ids[best_of_rows(self.prices(rules, state, me, ids, offsets), offsets)]
-        return out
 
     def prices(
         self,

@@ -7,8 +7,6 @@ he sees what is public and has no hand of his own.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -17,6 +15,7 @@ from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.state import COLUMN, SEATS, Said, Solo, State
 from lupai.envs.cards import KIND_B, KIND_R, KIND_TEXTS, NATURAL_RANKS, RANK_B, RANK_R
 from lupai.envs.errors import RecordError
+from lupai.envs.guesses import check, check_hands, hide_hands
 from lupai.envs.seats import NOBODY
 
 I8 = npt.NDArray[np.int8]
@@ -60,13 +59,7 @@ def roles_known(
 def mask_hidden(state: State, t: Ints, viewer: Ints) -> State:
     """Copies of tables ``t`` without what seats ``viewer``, -1 for a spectator, may not know."""
     out = state.take(t)
-    row = np.arange(len(out))
-    for name in ("hands", "ranks"):
-        hidden = getattr(out, name)
-        own = hidden[row, viewer].copy()
-        own[viewer == NOBODY] = 0
-        hidden[:] = 0
-        hidden[row, viewer] = own
+    hide_hands(out, viewer)
     _, solo = known_roles(state, t, viewer)
     public = out.public == 1
     out.guard = np.where(public | (out.guard == viewer), out.guard, NOBODY)
@@ -103,21 +96,13 @@ def fill_hidden(
             :func:`lupai.envs.baohuang.worlds.consistent`.)
     """
     n = len(masked)
-    hands = np.asarray(hands, np.int8)
-    if hands.shape != masked.hands.shape:
-        raise RecordError(f"hands {hands.shape}, expected {masked.hands.shape}")
     row = np.arange(n)
-    _check((hands >= 0).all(axis=2), "a negative count in the hand of seat")
-    own = (hands[row, viewer] == masked.hands[row, viewer]).all(axis=1) | (viewer == NOBODY)
-    _check(own[:, None], "the own hand differs from that of seat", viewer[:, None])
-    _check(hands.sum(axis=2, dtype=np.int64) == masked.sizes, "wrong hand size of seat")
-    left = rules.cards.counts - masked.played.sum(axis=1, dtype=np.int8)
-    _check(hands.sum(axis=1, dtype=np.int8) == left, "wrong number of copies of", KIND_TEXTS)
+    hands = check_hands(masked, viewer, hands, rules.cards.counts)
     crown = masked.crown
     shown = masked.shown - masked.played[row, crown]
-    _check(hands[row, crown] >= shown, "the holder of R* has too few copies of", KIND_TEXTS)
+    check(hands[row, crown] >= shown, "the holder of R* has too few copies of", KIND_TEXTS)
     has_r = (hands[row, crown, KIND_R] > 0) | (masked.played[row, crown, KIND_R] > 0)
-    _check(has_r[:, None], "no R, and so no R*, with seat", crown[:, None])
+    check(has_r[:, None], "no R, and so no R*, with seat", crown[:, None])
 
     out = masked.copy()
     complete(out, viewer, hands, marked_b, rules)
@@ -137,18 +122,6 @@ def complete(out: State, viewer: Ints, hands: I8, marked_b: Ints | None, rules: 
         _fill_called(out)
 
 
-def _check(good: Any, what: str, names: Any = None) -> None:
-    """Raise for the first False of ``good [N, K]``; ``names`` are those of its columns."""
-    wrong = np.argwhere(~good)
-    if len(wrong):
-        table, column = (int(v) for v in wrong[0])
-        if isinstance(names, np.ndarray):
-            name = names[table, 0]
-        else:
-            name = column if names is None else names[column]
-        raise RecordError(f"guess for table {table}: {what} {name}")
-
-
 def _fill_called(out: State) -> None:
     """Guard or secret solo from who holds the called card."""
     _check_public_call(out)
@@ -165,7 +138,7 @@ def _fill_called(out: State) -> None:
     # he has shown three copies; alone he must still hold one more than those he has not played
     held = COPIES_SHOWN - out.played[i, emperor, kind] + alone
     good = out.hands[i, emperor, kind] == held
-    _check(good[:, None], "wrong copies of the called card with seat", emperor[:, None])
+    check(good[:, None], "wrong copies of the called card with seat", emperor[:, None])
     out.guard[i] = guard
     out.solo[i] = np.where(alone, int(Solo.SECRET), int(Solo.NONE))
     out.identity_seat[i] = np.where(alone, emperor, guard)
@@ -179,7 +152,7 @@ def _check_public_call(out: State) -> None:
     kind, guard = out.identity_kind[i], out.guard[i]
     had = out.hands[i, :, kind] + out.played[i, :, kind]
     row = np.arange(len(i))
-    _check(
+    check(
         (guard == NOBODY)[:, None] | (had[row, guard] == 1)[:, None],
         "no copy of the called card with the guard, seat",
         guard[:, None],
@@ -198,14 +171,14 @@ def _fill_marks(out: State, viewer: Ints, marked_b: Ints | None) -> None:
     guess = np.where(open_, marked_b, out.marked_b)
     held = out.hands[row, guess, KIND_B] > 0
     secret = playing & (out.public == 0)
-    _check((held | ~secret)[:, None], "no B, and so no B*, with seat", guess[:, None])
+    check((held | ~secret)[:, None], "no B, and so no B*, with seat", guess[:, None])
     good = ~open_ | (guess != viewer)
-    _check(good[:, None], "B* is not with the viewer, seat", guess[:, None])
+    check(good[:, None], "B* is not with the viewer, seat", guess[:, None])
     opposed = (out.said[row, guess] >> Said.OPPOSE) & 1 == 1
-    _check(~(opposed & secret)[:, None], "B* is not with one who opposed, seat", guess[:, None])
+    check(~(opposed & secret)[:, None], "B* is not with one who opposed, seat", guess[:, None])
     gave_up = (out.said[row, out.emperor] >> Said.ABANDON) & 1 == 1
     good = ~(gave_up & secret) | (guess == out.emperor)
-    _check(good[:, None], "B* is with the seat that gives up the crown, not with", guess[:, None])
+    check(good[:, None], "B* is with the seat that gives up the crown, not with", guess[:, None])
     out.marked_b = guess
     i = np.flatnonzero(secret)
     alone = guess[i] == out.emperor[i]

@@ -80,6 +80,7 @@ class Engine(Texts):
 
     def __init__(self, rules: Rules | str | dict[str, Any] = "shandong") -> None:
         self.rules = load_rules(rules)
+        self._options = observation.option_vector(self.rules)
 
     # --- the course of a hand ------------------------------------------------------------------
 
@@ -207,10 +208,10 @@ class Engine(Texts):
     # --- what is seen --------------------------------------------------------------------------
 
     def _encode(self, state: State, t: Ints | None, viewer: Ints, out: I8 | None) -> I8:
-        return observation.encode(state, t, viewer, self.rules, out)
+        return observation.encode(state, t, viewer, self._options, out)
 
     def _encode_state(self, state: State, t: Ints) -> I8:
-        return observation.encode_state(state, t, self.rules)
+        return observation.encode_state(state, t, self._options)
 
     def _mask(self, state: State, t: Ints, viewer: Ints) -> State:
         return hidden.mask_hidden(state, t, viewer)

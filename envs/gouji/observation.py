@@ -232,15 +232,17 @@ _MOVES: Final = State.COLUMN["moves"]
 _QUEUE: Final = State.COLUMN["queue"]
 _PHASE: Final = State.COLUMN["phase"]
 _REDEALS: Final = slice(State.COLUMN["redeals"], State.COLUMN["redeals"] + 1)
+_TRIBUTE: Final = OPTION_FIELDS.index("tribute")
 _BACK: Final = np.arange(1, RECENT + 1)
 
 
 def encode(
-    state: State, t: Ints | None, viewer: Ints, rules: Rules, out: I8 | None = None
+    state: State, t: Ints | None, viewer: Ints, options: I8, out: I8 | None = None
 ) -> I8:  # fmt: skip
     """Observations ``[N, D] int8`` of seats ``viewer [N]`` at tables ``t [N]`` (None: all).
 
     Args:
+        options: what :func:`option_vector` gave for the rules.
         out: ``[N, D] int8`` to write to; new memory if None.
 
     Raises:
@@ -248,7 +250,6 @@ def encode(
     """
     t = every(len(state)) if t is None else t
     out = _memory(out, len(t), OBSERVATION)
-    options = option_vector(rules)
     for start in range(0, len(t), _CHUNK):
         part = slice(start, start + _CHUNK)
         tables, who = t[part], viewer[part]
@@ -258,14 +259,13 @@ def encode(
         running = numbers[:, _PHASE] == Phase.REVOLT
         revolt = running & (state.revolts[tables] >> who & 1 == 1)
         own = (cards, revolt[:, None].astype(np.int8))
-        _write(state, tables, numbers, who, seats, own, options, rules, out[part])
+        _write(state, tables, numbers, who, seats, own, options, out[part])
     return out
 
 
-def encode_state(state: State, t: Ints, rules: Rules) -> I8:
+def encode_state(state: State, t: Ints, options: I8) -> I8:
     """WARNING, god's eye: everything at tables ``t``, ``[N, Ds] int8``, seats absolute."""
     out = _memory(None, len(t), STATE)
-    options = option_vector(rules)
     for start in range(0, len(t), _CHUNK):
         tables = t[start : start + _CHUNK]
         numbers = state.numbers.take(tables, axis=0)
@@ -275,7 +275,7 @@ def encode_state(state: State, t: Ints, rules: Rules) -> I8:
         who = np.zeros(len(tables), np.intp)
         seats = np.broadcast_to(_SEATS, (len(tables), SEATS))
         into = out[start : start + _CHUNK]
-        _write(state, tables, numbers, who, seats, own, options, rules, into)
+        _write(state, tables, numbers, who, seats, own, options, into)
     return out
 
 
@@ -289,7 +289,7 @@ def _memory(out: I8 | None, count: int, layout: Layout) -> I8:
 
 def _write(
     state: State, t: Ints, numbers: Ints, viewer: Ints, seats: Ints, own: tuple[I8, ...],
-    options: I8, rules: Rules, out: I8,
+    options: I8, out: I8,
 ) -> None:  # fmt: skip
     """All sections in the order of the layout; ``seats [N, 6]`` as the observer counts them."""
     n = len(t)
@@ -300,7 +300,7 @@ def _write(
     over = numbers[:, _PHASE] == Phase.OVER
     queue = np.where(over, EMPTY, numbers[:, _QUEUE])
     owes, giver, previous = _NO_OWES[:n], _NO_PAIRS[:n], _NO_PAIRS[:n]
-    if rules.tribute:
+    if options[_TRIBUTE]:
         owes = state.owes.take(flat)
         giver = _pairs(state.giver.take(flat)[:, :, None] == seats[:, None, :])
         order = state.previous.take(t, axis=0)[:, None, :]

@@ -7,14 +7,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.base import I32, best_of_rows
+from lupai.agents.base import I32
+from lupai.agents.choosing import Pricing
 from lupai.agents.gouji.tactical import early
 from lupai.agents.gouji.tactical.counting import I64
 from lupai.agents.gouji.tactical.play import Columns, Trick, worth_a_look
 from lupai.agents.gouji.tactical.weights import TERMS, WEIGHTS, Weights
 from lupai.envs.gouji.rules import Rules
 from lupai.envs.gouji.state import Phase
-from lupai.envs.view import View, Views
 
 F64 = npt.NDArray[np.float64]
 
@@ -22,7 +22,7 @@ NO_LOOK: Final = -1e6  # price of a move that is not looked at
 _STEPS: Final = 4096.0  # prices are compared in steps of 1/4096
 
 
-class TacticalAgent:
+class TacticalAgent(Pricing):
     """Plays by rules of thumb about sets, 够级 and sides; draws nothing.
 
     Args:
@@ -33,37 +33,6 @@ class TacticalAgent:
     def __init__(self, weights: Weights = WEIGHTS, name: str = "tactical") -> None:
         self.name = name
         self.weights = weights
-
-    def reset(self, seed: int | None = None) -> None:
-        """Nothing to forget."""
-
-    def act(self, view: View) -> str:
-        """The best-priced legal move."""
-        ids = view.legal_ids
-        offsets = np.array([0, len(ids)])
-        me = np.array([view.seat], np.intp)
-        chosen = self._choose(view.engine.rules, view.state, me, ids, offsets)
-        return view.move_of(int(chosen[0]))
-
-    def act_batch(self, views: Views) -> I32:
-        """The best-priced legal moves ``[N]``."""
-        ids, offsets = views.legal.ids()
-        return self._choose(views.engine.rules, views.state, views.seats, ids, offsets)
-
-    def _choose(
-        self, rules: Rules, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
-    ) -> I32:
-        """Moves ``[N]`` from masked tables and their legal ids (ragged)."""
-        sizes = np.diff(offsets)
-        out = ids[offsets[:-1]].copy()
-        asked = np.flatnonzero(sizes > 1)  # a single legal move needs no price
-        if asked.size:
-            if asked.size < len(me):
-                ids = ids[np.repeat(sizes > 1, sizes)]
-                offsets = np.concatenate([[0], np.cumsum(sizes[asked])])
-                state, me = state.take(asked), me[asked]
-            out[asked] = ids[best_of_rows(self.prices(rules, state, me, ids, offsets), offsets)]
-        return out
 
     def prices(
         self,
