@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,25 +11,14 @@ from lupai.envs.baohuang import notation
 from lupai.envs.baohuang.hidden import known_roles
 from lupai.envs.baohuang.state import PHASE_NAMES, SEATS, SOLO_NAMES, Solo, State
 from lupai.envs.cards import KIND_TEXTS
+from lupai.envs.lines import WIDTH, wrap_cards
 from lupai.envs.seats import NOBODY
 
 if TYPE_CHECKING:
     from lupai.envs.view import View
 
-WIDTH = 80
 RECENT_SHOWN = 8
 _ROLES = ("emperor", "guard", "rebel")
-
-
-def wrap_cards(cards: Sequence[str], indent: str) -> list[str]:
-    """Cards on lines of at most 80 columns."""
-    lines, line = [], indent
-    for card in cards:
-        if len(line) + len(card) + 1 > WIDTH:
-            lines.append(line)
-            line = indent
-        line += (" " if line.strip() else "") + card
-    return [*lines, line] if line.strip() or not lines else lines
 
 
 def _header(state: State, rules: str, note: str = "") -> list[str]:

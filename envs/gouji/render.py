@@ -5,16 +5,15 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from lupai.envs.baohuang.render import wrap_cards
 from lupai.envs.gouji import notation
 from lupai.envs.gouji.orders import SEATS
 from lupai.envs.gouji.state import PHASE_NAMES, Kind, Phase, State
+from lupai.envs.lines import WIDTH, wrap_cards
 from lupai.envs.seats import NOBODY
 
 if TYPE_CHECKING:
     from lupai.envs.view import View
 
-WIDTH = 80
 RECENT_SHOWN = 8
 ANNOUNCED = 10  # cards; 报牌
 _KINDS = {Kind.ORDINARY: "", Kind.GOUJI: " (gouji)", Kind.DEATH: " (death)"}
