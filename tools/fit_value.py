@@ -58,7 +58,7 @@ class Fit:
 
     def _logs(self, inputs: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         """Logarithms of the chances of places ``[N, S, S]`` and outcomes ``[N, E]``."""
-        logits, seats = self.net(torch.from_numpy(inputs)), self.sight.seats
+        logits, seats = self.net(torch.from_numpy(inputs).float()), self.sight.seats
         places = logits[:, : seats**2].view(-1, seats, seats).log_softmax(2)
         return places, logits[:, seats**2 :].log_softmax(1)
 
@@ -100,7 +100,7 @@ class Fit:
             for i in range(each):
                 rows = order[i * BATCH : (i + 1) * BATCH]
                 if len(rows):
-                    mean += step(data.inputs(rows), data.targets[rows]) / each
+                    mean += step(data.inputs[rows], data.targets[rows]) / each
             text = f"greedy, {first + TOGETHER},000 hands: loss {mean:.4f}"
             print(text, file=sys.stderr, flush=True)
 
@@ -113,11 +113,11 @@ class Fit:
             mean = 0.0
             for i in range(steps):
                 rows = order[i * BATCH : (i + 1) * BATCH]
-                mean += step(data.inputs(rows), targets[rows]) / steps
+                mean += step(data.inputs[rows], targets[rows]) / steps
             apart = 0.0
             with torch.no_grad():
-                for rows in in_parts(len(held)):
-                    loss = self._loss(held.inputs(rows), held.targets[rows])
+                for rows in held.parts():
+                    loss = self._loss(held.inputs[rows], held.targets[rows])
                     apart += loss.item() * len(rows) / len(held)
             text = f"epoch {epoch + 1}: loss {mean:.4f}, held out {apart:.4f}"
             print(text, file=sys.stderr, flush=True)
@@ -137,8 +137,8 @@ class Fit:
 
         words = []
         with torch.no_grad():
-            for rows in in_parts(len(data)):
-                places, outcomes = self._logs(data.inputs(rows))
+            for rows in data.parts():
+                places, outcomes = self._logs(data.inputs[rows])
                 words.append(torch.cat([places.flatten(1).exp(), outcomes.exp()], 1).numpy())
         said = seen(np.concatenate(words), absolute)
         target = seen(data.targets.astype(np.float32), absolute)
@@ -159,17 +159,12 @@ class Fit:
         return [(m.weight.detach().numpy().T, m.bias.detach().numpy()) for m in linear]
 
 
-def in_parts(rows: int) -> list[np.ndarray]:
-    """All rows, some thousands at once."""
-    return np.split(np.arange(rows), range(8192, rows, 8192))
-
-
 def tell(layers: files.Layers, held: Rows) -> None:
     """How far expected scores of the asked seat are from those at the end, by how much of the
     cards is left."""
     value = Value(layers, held.sight)
     said, left = np.zeros(len(held)), np.zeros(len(held))
-    for rows in in_parts(len(held)):
+    for rows in held.parts():
         state = held.state(rows)
         said[rows] = value.scores(state, held.engine.rules)[np.arange(len(rows)), held.seat[rows]]
         left[rows] = state.sizes.sum(axis=1)

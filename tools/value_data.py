@@ -46,6 +46,7 @@ class Rows:
         rules: of its preset.
 
     Attributes:
+        inputs: ``[N, F] float16``.
         hand: ``[N]`` the hand of each table, counted through all blocks.
         seat: ``[N]`` the one that is asked.
         targets: ``[N, O] float16`` places of the seats from the asked one on, ``S * S``, and the
@@ -74,6 +75,9 @@ class Rows:
             outcome[row[:, 0], which] = 1
         self.targets = np.concatenate([places, self.turned(outcome)], axis=1).astype(np.float16)
         self.points = self.engine.scores(state)[row[:, 0], self.seat]
+        self.inputs = np.empty((len(final), sight.inputs), np.float16)
+        for some in self.parts():
+            self.inputs[some] = sight.features(self.state(some), self.engine.rules)
 
     def __len__(self) -> int:
         return len(self.hand)
@@ -85,10 +89,9 @@ class Rows:
             setattr(state, name, column[rows])
         return state
 
-    def inputs(self, rows: np.ndarray) -> np.ndarray:
-        """``[n, F] float32``."""
-        found = self.sight.features(self.state(rows), self.engine.rules)
-        return found.astype(np.float16).astype(np.float32)
+    def parts(self) -> list[np.ndarray]:
+        """All rows, some thousands at once."""
+        return np.split(np.arange(len(self)), range(8192, len(self), 8192))
 
     def turned(self, outcome: np.ndarray) -> np.ndarray:
         """Outcomes ``[N, E]`` as the first side sees them, as that of the asked seat does; or
