@@ -213,7 +213,9 @@ def _half_queues() -> npt.NDArray[np.int32]:
     """``[512]`` sets of the seats in three places of a queue."""
     code = np.arange(1 << 9)
     digits = code[:, None] >> np.array([0, 3, 6]) & GAP
-    return np.bitwise_or.reduce(np.where(digits < SEATS, 1 << digits, 0), axis=1).astype(np.int32)
+    bits = np.where(digits < SEATS, 1 << digits, 0).astype(np.int32)
+    found: npt.NDArray[np.int32] = np.bitwise_or.reduce(bits, axis=1)
+    return found
 
 
 def _queued(queue: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
@@ -263,7 +265,8 @@ def expected_scores(state: State, chances: F64, outcomes: F64, rules: Rules | No
     seen = (seen + _NEAR_NONE) * allowed
     seen /= seen.sum(axis=1, keepdims=True)
     even = even + (seen[:, 0] - seen[:, 2]) * (SWEEP / 2)  # the places alone are worth 6
-    return np.where(_EVEN, even[:, None], -even[:, None])
+    found: F64 = np.where(_EVEN, even[:, None], -even[:, None])
+    return found
 
 
 def load_value(rules: Rules) -> Value | None:

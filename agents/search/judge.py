@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.base import Agent
 from lupai.agents.by_game import Greedy
+from lupai.agents.choosing import Pricing
 from lupai.agents.random_agent import RandomAgent
 from lupai.agents.rollout import AgentPolicy, Policy, rollout
 from lupai.agents.search.network import load_value
@@ -31,7 +31,7 @@ class Judge:
         tactical: the game's; answers on up to the first lead, and plays on where it is the policy.
     """
 
-    def __init__(self, engine: Any, options: Options, tactical: Agent) -> None:
+    def __init__(self, engine: Any, options: Options, tactical: Pricing) -> None:
         self.engine = engine
         self.tactical = tactical
         self.bidder = AgentPolicy(tactical)

@@ -180,7 +180,8 @@ def _chances_of_places(
 
 
 def _stakes(state: State) -> npt.NDArray[np.float32]:
-    return np.maximum(state.multiplier, 1).astype(np.float32)
+    stakes: npt.NDArray[np.float32] = np.maximum(state.multiplier, 1).astype(np.float32)
+    return stakes
 
 
 GAME: Final = TrainingGame(
