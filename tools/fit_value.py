@@ -1,12 +1,12 @@
-"""Fit the value networks of ``search`` to hands that ``tactical`` plays against itself.
+"""Fit value networks to hands that ``tactical`` plays against itself.
 
     python tools/fit_value.py --rules qingdao
 
-Writes agents/search/value_PRESET.npz. Needs torch and some 10 GB of memory. The network learns from
-hands of ``greedy`` first, which are cheap and teach it what beats what, then from those of
-``tactical``. Some moves are drawn from the best few instead of the best, so that the network knows
-the tables to which the moves lead that a search compares: tables right behind such a move are kept,
-and so are first leads and some others.
+Writes value_PRESET.npz in agents/search, for Gouji in agents/gouji. Needs torch and some 10 GB of
+memory. The network learns from hands of ``greedy`` first, which are cheap and teach it what beats
+what, then from those of ``tactical``. Some moves are drawn from the best few instead of the best,
+so that the network knows the tables to which the moves lead that are compared later: tables right
+behind such a move are kept, and so are first leads and some others.
 
 The target of a table are the finishing places at the end of its hand, which are known but noisy,
 mixed with what a first network says of the tables that came next (a lambda-return). Two blocks of
@@ -15,7 +15,8 @@ the squared error of the asked seat's score.
 
 Hands are played in blocks of a thousand, each from its own seed. With ``--data FOLDER`` blocks of
 ``tactical`` are kept there, and those that are there already are not played again; several
-processes with different ``--first`` may fill it. The same options give the same file.
+processes with different ``--first`` may fill it, and a fit is given the numbers of all of them. The
+same options give the same file.
 """
 
 from __future__ import annotations
@@ -196,7 +197,13 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=2, help="of each of two fits")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data", type=Path, help="folder in which blocks are kept")
-    parser.add_argument("--first", type=int, default=0, help="first block")
+    parser.add_argument(
+        "--first",
+        type=int,
+        nargs="+",
+        default=[0],
+        help="first block; several: they share the hands",
+    )
     parser.add_argument("--only-play", action="store_true", help="fill the folder, fit nothing")
     arguments = parser.parse_args()
     arguments.game = games[arguments.rules]

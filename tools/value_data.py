@@ -182,8 +182,8 @@ def play(
 def gather(arguments: argparse.Namespace) -> list[Block]:
     """All blocks, from the folder where they are there."""
     out, start = [], time.monotonic()
-    first, count = arguments.first, -(-arguments.hands // BLOCK)
-    for block in range(first, first + count):
+    count = -(-arguments.hands // (BLOCK * len(arguments.first)))
+    for block in (first + i for first in arguments.first for i in range(count)):
         name = f"{arguments.rules}-{arguments.seed}-{block}.npz"
         path = None if arguments.data is None else arguments.data / name
         if path is not None and path.exists():

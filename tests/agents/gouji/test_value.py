@@ -164,7 +164,7 @@ def test_who_can_answer(standing, hand, expected):
             np.cumsum([0, *(w for _, w in values.OF_SEAT)]),
             strict=False,
         )
-    )  # noqa: E501
+    )
     first = at["can beat the standing set with naturals, with 2s added, with jokers added"]
     assert features(state)[0, first : first + 3].astype(bool).tolist() == expected
     assert answers_by_hand(state.ranks[0, 0], int(state.standing[0])) == expected
@@ -353,7 +353,7 @@ def test_the_judge_goes_on_to_the_first_lead_and_keeps_what_is_sure():
     assert (fresh.played.sum(axis=(1, 2)) == 0).all()
     np.testing.assert_allclose(
         scores, load_value(engine.rules).scores(fresh, engine.rules), atol=1e-3
-    )  # noqa: E501
+    )
     for row in (0, 13):
         alone = judge.scores(engine.reset([row]), lanes[:1])
         np.testing.assert_array_equal(alone[0], scores[row])
