@@ -46,6 +46,8 @@ class Choosing:
 class Pricing:
     """Agent that plays the legal move of the highest price; draws nothing."""
 
+    name: str
+
     def prices(
         self, rules: Any, state: Any, me: npt.NDArray[np.intp], ids: I32, offsets: I64
     ) -> npt.NDArray[np.float64]:

@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from lupai.agents.search.value import load_value
+from lupai.agents.search.network import load_value, sight_of
 from lupai.envs.errors import LupaiError, RulesError
 from lupai.envs.game import GAMES, rules_class
 from lupai.train.dmc.config import DMCSection
@@ -324,10 +324,6 @@ class TrainConfig(Section):
                 self.selfplay.mode == "exploit",
                 "selfplay.mode exploit: its gates and camps are Baohuang's; give self or league",
             ),
-            (
-                self.distillation.steps > 0,
-                "distillation: there is no value network of this game; leave its steps at 0",
-            ),
         ):
             if wrong:
                 raise ValueError(f"{game.name} is trained without {text}")
@@ -374,10 +370,11 @@ class TrainConfig(Section):
     @model_validator(mode="after")
     def _distillation_fits(self) -> TrainConfig:
         rules: Any = rules_class(self.game).load(self.rules)
-        if self.distillation.steps and load_value(rules) is None:
+        if self.distillation.steps and load_value(self.game, rules) is None:
+            alike = ", ".join(sight_of(self.game).deciding)
             raise ValueError(
                 f"distillation needs a value network for the rules, and there is none for "
-                f"{self.rules_string}: cards and roles have to be as in the preset"
+                f"{self.rules_string}: as in the preset have to be {alike}"
             )
         return self
 

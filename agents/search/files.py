@@ -27,13 +27,15 @@ def layout_hash(layout: Any) -> str:
     return hashlib.sha256(json.dumps(layout, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
-def read_network(kind: str, preset: str, layout: Any, inputs: int, outputs: int) -> Layers | None:
-    """Layers that come with the package; None if there are none for the preset.
+def read_network(
+    package: str, kind: str, preset: str, layout: Any, inputs: int, outputs: int
+) -> Layers | None:
+    """Layers that come with a package; None if there are none for the preset.
 
     Raises:
         SearchError: see :func:`read`.
     """
-    entry = resources.files("lupai.agents.search").joinpath(f"{kind}_{preset}.npz")
+    entry = resources.files(package).joinpath(f"{kind}_{preset}.npz")
     if not entry.is_file():
         return None
     with resources.as_file(entry) as path:

@@ -8,13 +8,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.greedy import GreedyAgent
+from lupai.agents.by_game import Greedy
+from lupai.agents.choosing import Pricing
 from lupai.agents.random_agent import RandomAgent
 from lupai.agents.rollout import AgentPolicy, Policy, rollout
+from lupai.agents.search.network import load_value
 from lupai.agents.search.options import Options
-from lupai.agents.search.value import load_value
-from lupai.agents.tactical.agent import TacticalAgent
-from lupai.envs.baohuang.state import PHASE_PLAY, State
 
 F64 = npt.NDArray[np.float64]
 
@@ -29,22 +28,22 @@ class Judge:
         engine: the rules.
         options: as the agent got them. Where there is no network for the rules the horizon is
             the whole hand, with :data:`ROLLOUT` times fewer simulations: each costs that much more.
-        tactical: bids on, and plays on where it is the policy.
+        tactical: the game's; answers on up to the first lead, and plays on where it is the policy.
     """
 
-    def __init__(self, engine: Any, options: Options, tactical: TacticalAgent) -> None:
+    def __init__(self, engine: Any, options: Options, tactical: Pricing) -> None:
         self.engine = engine
         self.tactical = tactical
         self.bidder = AgentPolicy(tactical)
-        self.value = None if options.horizon == "hand" else load_value(engine.rules)
+        self.value = None if options.horizon == "hand" else load_value(engine.game, engine.rules)
         if self.value is None and options.horizon != "hand":
             fewer = max(options.simulations // ROLLOUT, 1)
             options = replace(options, horizon="hand", simulations=fewer)
         self.options = options
-        policies: dict[str, Policy] = {"greedy": GreedyAgent(), "tactical": self.bidder}
+        policies: dict[str, Policy] = {"greedy": Greedy(), "tactical": self.bidder}
         self.policy = policies.get(options.policy) or RandomAgent(seed=0)
 
-    def scores(self, state: State, lanes: npt.NDArray[np.integer]) -> F64:
+    def scores(self, state: Any, lanes: npt.NDArray[np.integer]) -> F64:
         """``[N, S]`` expected scores of tables, which are played on in place.
 
         Args:
@@ -62,19 +61,19 @@ class Judge:
             out[live] = np.rint(self.value.scores(some, self.engine.rules) * _STEPS) / _STEPS
         return out
 
-    def _bid(self, state: State, lanes: npt.NDArray[np.integer]) -> None:
+    def _bid(self, state: Any, lanes: npt.NDArray[np.integer]) -> None:
         """On to the first lead."""
-        while (rows := np.flatnonzero(state.phase < PHASE_PLAY)).size:
+        while (rows := np.flatnonzero(state.phase < state.PLAY)).size:
             self._move(self.bidder, state, rows, lanes)
 
-    def _end_trick(self, state: State, lanes: npt.NDArray[np.integer]) -> None:
+    def _end_trick(self, state: Any, lanes: npt.NDArray[np.integer]) -> None:
         while (rows := np.flatnonzero((state.standing >= 0) & ~state.over)).size:
             self._move(self.policy, state, rows, lanes)
 
     def _move(
         self,
         policy: Policy,
-        state: State,
+        state: Any,
         rows: npt.NDArray[np.intp],
         lanes: npt.NDArray[np.integer],
     ) -> None:

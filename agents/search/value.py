@@ -1,21 +1,21 @@
-"""What a table is worth to each seat, all hands seen: chances of finishing places.
+"""What the value networks of Baohuang see of a table, and scores from chances of places.
 
-A small network, fitted to hands that ``tactical`` played against itself (``tools/fit_value.py``).
-It reads whole tables, so only imagined worlds are shown to it, never the real one.
+They are fitted to hands that ``tactical`` played against itself (``tools/fit_value.py``).
 """
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.search.files import F32, Layers, read_network
+from lupai.agents.search import network
+from lupai.agents.search.files import F32
+from lupai.agents.search.network import Sight, Value
 from lupai.envs.baohuang.actions import SET_IDENTITY
 from lupai.envs.baohuang.legal import set_of_action
-from lupai.envs.baohuang.rules import PRESETS, Rules
+from lupai.envs.baohuang.rules import Rules
 from lupai.envs.baohuang.scoring import EQUAL_SPLIT_FROM, PLACE_VALUE, SOLO_VALUE
 from lupai.envs.baohuang.sets import PARTS
 from lupai.envs.baohuang.state import SEATS, Solo, State
@@ -23,7 +23,7 @@ from lupai.envs.cards import NATURAL_RANKS, NUM_RANKS
 from lupai.envs.seats import NOBODY, members
 from lupai.envs.sets import ROWS
 
-__all__ = ["FEATURES", "LAYOUT", "Value", "expected_scores", "features", "load_value"]
+__all__ = ["FEATURES", "LAYOUT", "SIGHT", "expected_scores", "features", "load_value"]
 
 F64 = npt.NDArray[np.float64]
 
@@ -60,11 +60,6 @@ OF_TABLE: Final = (
 _SEAT_WIDTH: Final = sum(width for _, width in OF_SEAT)
 FEATURES: Final = SEATS * _SEAT_WIDTH + sum(width for _, width in OF_TABLE)
 LAYOUT: Final = [SEATS, OF_SEAT, OF_TABLE]
-_BLOCK: Final = 1024  # rows that go through the network at once: they stay in the cache
-# All numbers that are multiplied are multiples of these, and sums stay below 2**24 of the product:
-# so every sum is exact in float32, whatever the order in which a machine adds up.
-_WEIGHT_STEP: Final = np.float32(2**-10)
-_INPUT_STEP: Final = np.float32(2**-6)
 _SEATS: Final = np.arange(SEATS)
 _ORDER: Final = (_SEATS[:, None] + _SEATS) % SEATS
 _OTHERS: Final = _SEATS[:, None] != _SEATS
@@ -165,55 +160,6 @@ def _answers(ranks: npt.NDArray[np.int8], parts: npt.NDArray[np.integer]) -> npt
     return np.stack([plain, hung], axis=2)
 
 
-class Value:
-    """The network: layers ``(weights [I, O], bias [O])``, ReLU between them, and at the end for
-    each seat a softmax over places.
-
-    Weights, and what enters each layer, are rounded so far that results are the same bits for a
-    table alone or among others, and on every machine.
-    """
-
-    def __init__(self, layers: Layers) -> None:
-        small = _WEIGHT_STEP * _INPUT_STEP
-        self.layers = [(_round(w, _WEIGHT_STEP), _round(b, small)) for w, b in layers]
-
-    def places(self, inputs: F32) -> F32:
-        """``[N, S, S]`` chance of each place, seats counted from the one that is asked.
-
-        Row i depends on ``inputs[i]`` alone, to the last bit.
-        """
-        n = len(inputs)
-        logits = np.empty((n, SEATS * SEATS), np.float32)
-        for start in range(0, n, _BLOCK):
-            logits[start : start + _BLOCK] = self._logits(inputs[start : start + _BLOCK])
-        chances = logits.reshape(n, SEATS, SEATS)
-        chances -= chances.max(axis=2, keepdims=True)
-        np.exp(chances, out=chances)
-        chances /= chances.sum(axis=2, keepdims=True)
-        return chances
-
-    def _logits(self, x: F32) -> F32:
-        for weights, bias in self.layers[:-1]:
-            x = _round(x, _INPUT_STEP) @ weights
-            x += bias
-            np.maximum(x, 0, out=x)
-        weights, bias = self.layers[-1]
-        out: F32 = _round(x, _INPUT_STEP) @ weights + bias
-        return out
-
-    def scores(self, state: State, rules: Rules) -> F64:
-        """``[N, S]`` expected scores of tables in play, all hands seen."""
-        relative = self.places(features(state, supreme=rules.supreme)).astype(np.float64)
-        seats = (_SEATS - state.actor[:, None].astype(np.intp)) % SEATS
-        return expected_scores(state, relative[np.arange(len(state))[:, None], seats], rules)
-
-
-def _round(x: F32, step: np.float32) -> F32:
-    out: F32 = np.rint(x * (1 / step))
-    out *= step
-    return out
-
-
 def expected_scores(state: State, chances: F64, rules: Rules) -> F64:
     """Scores ``[N, S]`` from chances of places ``[N, S, S]`` (absolute seat; place 1 … S)."""
     row = np.arange(len(state))
@@ -243,16 +189,16 @@ def load_value(rules: Rules) -> Value | None:
     Raises:
         SearchError: the file of the preset does not fit.
     """
-    own = PRESETS[rules.preset]
-    if any(getattr(rules, name) != own[name] for name in _DECIDING):
-        return None
-    return _load_preset(rules.preset)
+    return network.load_value("baohuang", rules)
 
 
-_DECIDING: Final = ("deck", "roles_by", "guard_by", "guard_card", "hold_sixes")
-
-
-@cache
-def _load_preset(preset: str) -> Value | None:
-    layers = read_network("value", preset, LAYOUT, FEATURES, SEATS * SEATS)
-    return None if layers is None else Value(layers)
+SIGHT: Final = Sight(
+    game="baohuang",
+    package="lupai.agents.search",
+    seats=SEATS,
+    layout=LAYOUT,
+    inputs=FEATURES,
+    deciding=("deck", "roles_by", "guard_by", "guard_card", "hold_sixes"),
+    features=lambda state, rules: features(state, supreme=rules.supreme),
+    scores=lambda state, places, _, rules: expected_scores(state, places, rules),
+)

@@ -75,7 +75,6 @@ def test_the_game_is_that_of_the_preset():
         (["rules=shandong", "network.role_head=0.1"], "without network.role_head"),
         (["rules=shandong", "reward.kind=placement"], "reward.kind placement is not of gouji"),
         (["rules=shandong", "selfplay.policies=role"], "without selfplay.policies role"),
-        (["rules=shandong", "distillation.steps=9"], "without distillation"),
         (["rules=shandong", "selfplay.mode=exploit", "target=greedy"], "without selfplay.mode"),
         (["rules=shandong", "selfplay.seats=[1,1,1,1]"], "has 4 weights; it should have 5"),
         (["rules=shandong", "watch.bands={call: [0, 1]}"], "known here: revolt, waive"),

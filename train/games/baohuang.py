@@ -179,6 +179,11 @@ def _chances_of_places(
     return out
 
 
+def _stakes(state: State) -> npt.NDArray[np.float32]:
+    stakes: npt.NDArray[np.float32] = np.maximum(state.multiplier, 1).astype(np.float32)
+    return stakes
+
+
 GAME: Final = TrainingGame(
     name="baohuang",
     seats=SEATS,
@@ -190,6 +195,7 @@ GAME: Final = TrainingGame(
     points=final_scores,
     credits={"placement": placement_credit},
     potential=potential,
+    stakes=_stakes,
     rare="solo",
     guards=True,
     rates=RATES,

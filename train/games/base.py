@@ -21,6 +21,11 @@ Ints = npt.NDArray[np.integer[Any]]
 Points = Callable[[Any, Any], I64]  # of a state under rules, [B, S]
 
 
+def point_stakes(state: Any) -> npt.NDArray[np.float32]:
+    """A point, whatever the hand."""
+    return np.ones(len(state), np.float32)
+
+
 @dataclass(frozen=True)
 class TrainingGame:
     """A game as training sees it.
@@ -42,6 +47,8 @@ class TrainingGame:
         points: final scores.
         credits: points paid so far, by kind of reward; the kind ``score`` is every game's.
         potential: Φ ``[B, S] float64`` of the kind of that name; None: the game has no such kind.
+        stakes: ``[B] float32`` points that are one stake at each table, by which what is judged in
+            different hands is made alike.
         guards: whether a seat's role may be hidden: role heads, and policies by role.
         rates: of `greedy` and `tactical`, by preset, see :mod:`lupai.train.watchdog`.
     """
@@ -56,6 +63,7 @@ class TrainingGame:
     points: Points
     credits: Mapping[str, Points] = field(default_factory=dict)
     potential: Callable[[Any, Any], F64] | None = None
+    stakes: Callable[[Any], npt.NDArray[np.float32]] = point_stakes
     rare: str = ""
     guards: bool = False
     rates: Mapping[str, Bands] = field(default_factory=dict)

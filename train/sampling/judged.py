@@ -1,10 +1,10 @@
 """What some moves of a decision are worth, all hands seen: the targets of a distillation.
 
-The moves are tried on copies of the table that waits, and the value network of ``search`` says what
-each leads to. A player cannot see what it sees; but a network that learns the difference between
-two moves over many tables, each with its own hidden cards, learns its mean over those cards given
-what the seat does see, and that is what the seat wants to know. One look after each move is far
-less noisy than the score of the hand, and it tells of moves that were not played.
+The moves are tried on copies of the table that waits, and the game's value network says what each
+leads to. A player cannot see what it sees; but a network that learns the difference between two
+moves over many tables, each with its own hidden cards, learns its mean over those cards given what
+the seat does see, and that is what the seat wants to know. One look after each move is far less
+noisy than the score of the hand, and it tells of moves that were not played.
 
 The values are those of hands in which ``tactical`` plays on. So the distilled network is a step of
 policy improvement from ``tactical``.
@@ -18,12 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.advice import ADVISING, BEHIND
+from lupai.agents.by_game import Tactical
 from lupai.agents.search.judge import Judge
 from lupai.agents.search.options import Options
 from lupai.agents.streams import decision_numbers, lane_draws, table_lanes
-from lupai.agents.tactical.agent import TacticalAgent
 from lupai.envs.game import make_game
 from lupai.train.config import TrainConfig
+from lupai.train.games import training_game
 from lupai.train.league.coach import Learner
 from lupai.train.sampling.advised import ADVICE, ADVISED
 from lupai.train.sampling.tables import Tables
@@ -76,7 +77,8 @@ class Judging:
         self._limit = limit
         self._seed = seed
         self._trust = trust
-        self._tactical = TacticalAgent()
+        self._tactical = Tactical().of(engine)
+        self._stakes = training_game(engine.game).stakes
         self._judge = Judge(engine, Options(), self._tactical)
 
     def columns(
@@ -104,7 +106,7 @@ class Judging:
             else advice[ADVISED].copy()
         )
         out = nothing_judged(len(rows), found.shape[1])
-        out[STAKES] = np.maximum(np.asarray(state.multiplier), 1).astype(np.float32)
+        out[STAKES] = self._stakes(state)
         many = (found >= 0).sum(axis=1) > 1  # a single move has nothing to be compared with
         found[~many] = -1
         row, place = np.nonzero(found >= 0)

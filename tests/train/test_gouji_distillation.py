@@ -1,0 +1,92 @@
+"""What moves of Gouji are worth, all hands seen, and networks that learn it."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import lupai.agents
+from lupai.agents.gouji import TacticalAgent
+from lupai.agents.gouji.value import load_value
+from lupai.train.config import ConfigError
+from lupai.train.sampling.judged import CANDIDATES, STAKES, WORTH, Judging
+from lupai.train.sampling.tables import Tables
+from lupai.train.trainer import run
+from tests.train.conftest import tiny
+
+pytestmark = pytest.mark.train
+
+
+def test_worth_is_what_the_value_network_says_behind_each_move():
+    tables = Tables("shandong", "idle", [3], 8, game="gouji")
+    engine, agent, rng = tables.engine, TacticalAgent(), np.random.default_rng(1)
+    judging = Judging(engine, candidates=7, limit=1.5, seed=4)
+    network = load_value(engine.rules)
+    clipped = judged = ended = 0
+    for _ in range(90):
+        legal, seats = tables.asked, tables.seats
+        drawn = rng.random(len(tables.rows)) < 0.3
+        moves = np.where(
+            drawn, legal.pick(rng.random(len(drawn))), agent.act_batch(tables.views())
+        ).astype(np.int64)
+        before = {name: array.tobytes() for name, array in tables.state.arrays().items()}
+        found = judging.columns(tables, moves)
+        assert before == {n: array.tobytes() for n, array in tables.state.arrays().items()}
+        np.testing.assert_array_equal(found[STAKES], 1)
+        for i, (row, seat) in enumerate(zip(tables.rows, seats, strict=True)):
+            ids = found[CANDIDATES][i]
+            there = ids >= 0
+            assert not found[WORTH][i][~there].any()
+            if not there.any():  # nothing to compare
+                continue
+            assert ids[0] == moves[i]
+            assert len(set(ids[there])) == there.sum() > 1
+            assert set(ids[there]) <= set(legal.take(np.array([i])).ids()[0].tolist())
+            points = []
+            for move in ids[there]:
+                after = tables.state.take(np.array([row]))
+                engine.step(after, np.array([move]))
+                ended += after.over[0]
+                scores = engine.scores if after.over[0] else None
+                if after.phase[0] >= after.PLAY:
+                    both = scores(after) if scores else network.scores(after, engine.rules)
+                    points.append(both[0, seat])
+            if len(points) < there.sum():  # before the first lead others go on
+                continue
+            judged += 1
+            worth = np.array(points) - points[0]
+            clipped += (np.abs(worth) > 1.5).sum()
+            np.testing.assert_allclose(found[WORTH][i][there], worth.clip(-1.5, 1.5), atol=3e-3)
+        tables.step(moves)
+    assert judged > 100
+    assert clipped > 0
+    assert ended > 0
+
+
+def test_deep_monte_carlo_learns_what_moves_are_worth(tmp_path):
+    config = tiny(
+        game="gouji",
+        algorithm="dmc",
+        runs=str(tmp_path),
+        imitation={"agent": "tactical", "steps": 10**6, "lr": 5e-3},
+        distillation={"steps": 10**6},
+        network={"hidden": [64], "move_hidden": 32},
+        dmc={"batch_size": 1024, "minibatch_size": 64},
+        workers={"envs_per_runner": 16},
+        stop={"steps": 12_000},
+    )
+    lines = (run(config, out=io.StringIO()) / "metrics.jsonl").read_text().splitlines()
+    losses = [json.loads(line)["loss/distillation"] for line in lines]
+    assert np.mean(losses[-3:]) < 0.85 * losses[0]
+    assert lupai.agents.load(tmp_path / "tiny").card.rules == "shandong"
+
+
+def test_rules_without_a_value_network_are_refused():
+    with pytest.raises(ConfigError, match="as in the preset have to be burn_fail"):
+        tiny(game="gouji", rules="shandong;burn_fail=last_place", distillation={"steps": 1})
+    assert tiny(game="gouji", distillation={"steps": 1}).distillation.steps == 1
