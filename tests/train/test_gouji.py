@@ -72,7 +72,6 @@ def test_the_game_is_that_of_the_preset():
         (["game=baohuang", "rules=shandong"], "leave game out, or give game=gouji"),
         (["game=gouji", "rules=shandong;tribute=maybe"], "allowed: true or false"),
         (["rules=shandong", "network.role_head=0.1"], "without network.role_head"),
-        (["rules=shandong", "reward.kind=placement"], "reward.kind placement is not of gouji"),
         (["rules=shandong", "selfplay.policies=role"], "without selfplay.policies role"),
         (["rules=shandong", "network.advice=tactical"], "without network.advice tactical"),
         (["rules=shandong", "distillation.steps=9"], "without distillation"),
@@ -174,7 +173,7 @@ def test_scores_are_told_by_the_side_of_the_first_leader():
     for i, first in enumerate(leader):
         wanted = ["leading_side" if (s - first) % 2 == 0 else "other_side" for s in range(6)]
         assert names[i].tolist() == wanted
-    assert GAME.reward_kinds == ("score",)
+    assert GAME.reward_kinds == ("score", "placement", "potential")
 
 
 # --- runs ----------------------------------------------------------------------------------------
@@ -266,8 +265,8 @@ def test_onnx_decides_as_torch_does():
 
 
 @pytest.mark.xdist_group("ray")
-@pytest.mark.parametrize("sampler", ["batch", "rllib"])
-def test_two_iterations_of_ppo(ray_session, tmp_path, monkeypatch, sampler):
+@pytest.mark.parametrize(("sampler", "reward"), [("batch", "placement"), ("rllib", "potential")])
+def test_two_iterations_of_ppo(ray_session, tmp_path, monkeypatch, sampler, reward):
     after(monkeypatch, 2)
     batch = sampler == "batch"
     config = gouji(
@@ -275,6 +274,7 @@ def test_two_iterations_of_ppo(ray_session, tmp_path, monkeypatch, sampler):
         ppo={"batch_size": 256, "minibatch_size": 128},
         imitation={"steps": 200 if batch else 0},
         workers={"sampler": sampler, "envs_per_runner": 4},
+        reward={"kind": reward},
     )
     folder = run(config, out=io.StringIO())
     rows = lines(folder)

@@ -116,16 +116,23 @@ def test_the_hands_of_these_tests_have_all_that_is_rare():
 
     def failing(before, state, tables):
         goes_on = tables[~state.over[tables]]
-        seen["failed"] += int((state.places[goes_on] >= 5).sum(axis=1).any())
+        now = state.places[goes_on]
+        seen["failed"] += int(((now >= 5) & (now != before.places[goes_on])).sum())
 
-    for rules in (RULES[0], RULES[-1]):
+    for rules in (RULES[0], RULES[7], RULES[-1]):
         state, engine = played(rules, 100, check=failing if "last_place" in rules else None)
         seen["revolution"] += int((state.revolter >= 0).sum())
         seen["void"] += int((state.void != 0).sum())
         seen["sweep"] += int((np.abs(engine.scores(state)) == 12).any(axis=1).sum())
+        seen["sweep by revolution"] += sum(
+            plain_worth(places, revolter) in (12, -12) and {places[s] for s in side} == {1, 2, 4}
+            for places, revolter in zip(state.places.tolist(), state.revolter.tolist(), strict=True)
+            for side in (EVEN, ODD)
+            if 0 not in places
+        )
         seen["open"] += int((state.places[state.void == 0] == 0).any(axis=1).sum())
-    # without revolutions on the second of them
     assert all(seen[what] >= 5 for what in ("revolution", "void", "open", "sweep", "failed")), seen
+    assert seen["sweep by revolution"] >= 1
 
 
 # --- credit --------------------------------------------------------------------------------------
@@ -290,9 +297,36 @@ def test_a_wrong_potential_is_noticed(wrong, monkeypatch):
         test_the_potential_is_the_expected_score_over_all_orders()
 
 
+WRONG_CREDITS = {
+    "only the seat itself is paid": lambda state: np.where(
+        state.over[:, None],
+        gouji.scoring.scores(state),
+        gouji.scoring.VALUES[state.places] // 2,
+    ),
+    "the whole of a place": lambda state: (
+        gouji.placement_credit(state, None) * (2 - state.over)[:, None]
+    ),
+    "to the other side": lambda state: gouji.placement_credit(state, None) * (
+        np.where(state.over, 1, -1)[:, None]
+    ),
+    "nothing before the end": lambda state: gouji.scoring.scores(state),
+    "a string of three is forgotten": lambda state: gouji.scoring.by_seat(
+        gouji.scoring.VALUES[state.places][:, ::2].sum(axis=1)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG_CREDITS)
+def test_a_wrong_credit_is_noticed(wrong, monkeypatch):
+    credit = WRONG_CREDITS[wrong]
+    monkeypatch.setitem(globals(), "placement_credit", lambda state, rules: credit(state))
+    with pytest.raises(AssertionError):
+        test_places_are_paid_when_they_are_taken("shandong;end=last_player", "random")
+
+
 @pytest.mark.parametrize("wrong", [1, 2, 5, 6])
 def test_a_wrong_value_of_a_place_is_noticed(wrong, monkeypatch):
-    """The sum at the end stays right, for that is the score; when it is paid does not."""
+    """By when it is paid: the sum at the end is the score, with whatever values."""
     values = gouji.scoring.VALUES.copy()
     values[wrong] += 2
     monkeypatch.setattr(gouji.scoring, "VALUES", values)
@@ -363,11 +397,11 @@ def test_play_and_observations_do_not_depend_on_the_kind(odd_deals):
     """The engine never hears of rewards, and neither does anything a seat sees."""
     seen, credits = [], []
     for kind in KINDS:
-        tables = Tables("shandong", "idle", [3], 8, game="gouji")
-        payroll = Payroll(Rewards(tables.engine.rules, kind, coefficient=1.0, game="gouji"), 8)
+        tables = Tables("shandong", "idle", [3], 24, game="gouji")
+        payroll = Payroll(Rewards(tables.engine.rules, kind, coefficient=1.0, game="gouji"), 24)
         move = mover("random", tables.engine, before=1.0)
         shown = b""
-        for _ in range(250):
+        for _ in range(120):
             columns = payroll.columns(tables.waiting, tables.seats, tables.rows)
             credits.append(columns["credit"].any())
             observation, legal = tables.observe()
