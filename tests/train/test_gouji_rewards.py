@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections import Counter, defaultdict
 
@@ -11,7 +12,7 @@ import pytest
 from lupai.envs.cards import KIND_B, NUM_KINDS
 from lupai.envs.gouji.engine import Engine
 from lupai.envs.gouji.state import Phase, State
-from lupai.train.config import parse_config
+from lupai.train.config import ConfigError, parse_config
 from lupai.train.games import gouji, plackett_luce
 from lupai.train.games.gouji import placement_credit, potential
 from lupai.train.rewards import Rewards
@@ -418,3 +419,12 @@ def test_play_and_observations_do_not_depend_on_the_kind(odd_deals):
 def test_the_config_takes_every_kind(kind):
     base = {"name": "x", "rules": "shandong", "stop": {"minutes": 1}}
     assert parse_config(base, [f"reward.kind={kind}"]).reward.kind == kind
+
+
+def test_a_kind_that_a_game_has_not_is_refused(monkeypatch):
+    poor = dataclasses.replace(gouji.GAME, credits={}, potential=None)
+    monkeypatch.setattr("lupai.train.config.training_game", lambda name: poor)
+    base = {"name": "x", "rules": "shandong", "stop": {"minutes": 1}}
+    assert parse_config(base).reward.kind == "score"
+    with pytest.raises(ConfigError, match="placement is not of gouji; it has score"):
+        parse_config(base, ["reward.kind=placement"])

@@ -1,4 +1,4 @@
-"""够级 (Gouji) in training: rewards during a hand, what a critic sees, sides by which scores are told.
+"""够级 (Gouji) in training: rewards during a hand, what a critic sees, sides in the metrics.
 
 Letters: ``N`` decisions, ``S`` = 6 seats. Nobody has a hidden role; only cards are hidden, and
 while a revolution is asked for who answered that he makes one.
