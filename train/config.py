@@ -325,10 +325,6 @@ class TrainConfig(Section):
                 "selfplay.mode exploit: its gates and camps are Baohuang's; give self or league",
             ),
             (
-                self.network.advice != "none",
-                f"network.advice {self.network.advice}: its features are Baohuang's; give none",
-            ),
-            (
                 self.distillation.steps > 0,
                 "distillation: there is no value network of this game; leave its steps at 0",
             ),
