@@ -73,7 +73,6 @@ def test_the_game_is_that_of_the_preset():
         (["game=baohuang", "rules=shandong"], "leave game out, or give game=gouji"),
         (["game=gouji", "rules=shandong;tribute=maybe"], "allowed: true or false"),
         (["rules=shandong", "network.role_head=0.1"], "without network.role_head"),
-        (["rules=shandong", "reward.kind=placement"], "reward.kind placement is not of gouji"),
         (["rules=shandong", "selfplay.policies=role"], "without selfplay.policies role"),
         (["rules=shandong", "selfplay.mode=exploit", "target=greedy"], "without selfplay.mode"),
         (["rules=shandong", "selfplay.seats=[1,1,1,1]"], "has 4 weights; it should have 5"),
@@ -173,7 +172,7 @@ def test_scores_are_told_by_the_side_of_the_first_leader():
     for i, first in enumerate(leader):
         wanted = ["leading_side" if (s - first) % 2 == 0 else "other_side" for s in range(6)]
         assert names[i].tolist() == wanted
-    assert GAME.reward_kinds == ("score",)
+    assert GAME.reward_kinds == ("score", "placement", "potential")
 
 
 # --- runs ----------------------------------------------------------------------------------------
@@ -273,8 +272,8 @@ def test_onnx_decides_as_torch_does(advice):
 
 
 @pytest.mark.xdist_group("ray")
-@pytest.mark.parametrize("sampler", ["batch", "rllib"])
-def test_two_iterations_of_ppo(ray_session, tmp_path, monkeypatch, sampler):
+@pytest.mark.parametrize(("sampler", "reward"), [("batch", "placement"), ("rllib", "potential")])
+def test_two_iterations_of_ppo(ray_session, tmp_path, monkeypatch, sampler, reward):
     after(monkeypatch, 2)
     batch = sampler == "batch"
     config = gouji(
@@ -282,6 +281,7 @@ def test_two_iterations_of_ppo(ray_session, tmp_path, monkeypatch, sampler):
         ppo={"batch_size": 256, "minibatch_size": 128},
         imitation={"steps": 200 if batch else 0},
         workers={"sampler": sampler, "envs_per_runner": 4},
+        reward={"kind": reward},
         network={"advice": "tactical" if batch else "none"},
     )
     folder = run(config, out=io.StringIO())

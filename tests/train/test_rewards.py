@@ -8,17 +8,15 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from lupai.agents.registry import AGENTS
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.scoring import SOLO_VALUE
 from lupai.envs.baohuang.state import PHASE_PLAY
-from lupai.envs.view import Views
 from lupai.train.config import ConfigError, load_config
 from lupai.train.games.baohuang import placement_credit, potential
 from lupai.train.rewards import Rewards, coefficient
 from lupai.train.sampling.payroll import Payroll
 from lupai.train.sampling.tables import Tables
-from lupai.train.sampling.trajectories import Recorder
+from tests.train.paying import mover, paid
 
 pytestmark = pytest.mark.train
 
@@ -33,69 +31,6 @@ RULES = [
     "weihai;abandon_penalty=40",
 ]
 KINDS = ["score", "placement", "potential"]
-
-
-def mover(name, engine, seed=0):
-    """A function from tables to moves."""
-    rng = np.random.default_rng(seed)
-    agent = AGENTS["greedy"]()
-
-    def move(state, legal):
-        ids, offsets = legal.ids()
-        chosen = agent.act_batch(Views(engine, state, state.actor)).astype(np.int64)
-        # Random all the way, hands are grabbed or ceded away and nobody has a guard.
-        share = np.where(state.phase == PHASE_PLAY, 1.0 if name == "random" else 0.05, 0.05)
-        odd = rng.random(len(state)) < share
-        some = ids[rng.integers(offsets[:-1], offsets[1:])]
-        return np.where(odd, some, chosen)
-
-    return move
-
-
-def paid(rules, kinds, play, *, gamma=1.0, c=0.75, rounds=(60, 7, 120), tables=64):
-    """Play as the sampler does, and pay by each kind.
-
-    Returns:
-        for each kind ``{(hand, seat): (rewards, Φ at the decisions)}`` of hands that ended, and
-        ``{hand: scores}``.
-    """
-    table = Tables(rules, "idle", [5], tables)
-    payrolls = [Payroll(Rewards(table.engine.rules, k, 0.1, gamma, c), tables) for k in kinds]
-    records = [Recorder() for _ in kinds]
-    move = mover(play, table.engine)
-    hands, next_hand = np.arange(tables), tables
-    scores, parts = {}, [defaultdict(list) for _ in kinds]
-    for count in rounds:
-        for record in records:
-            record.begin(count * tables)
-        for _ in range(count):
-            seats = table.seats
-            phi = potential(table.state, table.engine.rules)[np.arange(tables), seats]
-            for payroll, record in zip(payrolls, records, strict=True):
-                columns = payroll.columns(table.waiting, seats, table.rows)
-                record.add(hand=hands, seat=seats, about=phi, **columns)
-            for end in table.step(move(table.state, table.legal)):
-                scores[int(hands[end.table])] = end.scores
-                for payroll in payrolls:
-                    payroll.close(end.table, int(hands[end.table]), end.scores)
-                hands[end.table], next_hand = next_hand, next_hand + 1
-        for payroll, record, found in zip(payrolls, records, parts, strict=True):
-            data = record.finish(payroll.ended)
-            payroll.settle(data)
-            for i in range(len(data.hands)):
-                rows = slice(data.offsets[i], data.offsets[i + 1])
-                found[int(data.hands[i]), int(data.seats[i])].append(
-                    (data.columns["rewards"][rows], data.columns["about"][rows])
-                )
-    done = [
-        {
-            key: tuple(np.concatenate(some) for some in zip(*pieces, strict=True))
-            for key, pieces in found.items()
-            if key[0] in scores
-        }
-        for found in parts
-    ]
-    return done, scores
 
 
 @pytest.mark.parametrize("play", ["random", "greedy"])

@@ -46,6 +46,16 @@ def test_each_preset_has_a_recipe_of_minutes_and_one_of_hours(preset):
     assert 128 <= full.workers.envs_per_runner <= 256
 
 
+def test_gouji_has_a_recipe_of_hours_that_pays_the_side_for_its_places():
+    full = load_config("gouji_full")
+    assert full.rules_string == "shandong"
+    assert full.reward.kind == "placement"
+    assert full.imitation.agent == "tactical"
+    assert full.stop.minutes >= 60
+    assert full.selfplay.mode == "league"
+    assert 0 < full.imitation.steps < full.imitation.steps + full.ppo.lr_steps <= full.stop.steps
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_shipped_config_trains_some_iterations(name, ray_session, tmp_path):
     config = load_config(name, [*SMALL, f"runs={tmp_path}"])

@@ -5,7 +5,6 @@ Letters: ``B`` tables, ``S`` = 5 seats. What a critic sees stands in :mod:`lupai
 
 from __future__ import annotations
 
-from math import comb
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +15,7 @@ from lupai.envs.baohuang.scoring import PLACE_VALUE, SOLO_VALUE, final_scores, h
 from lupai.envs.baohuang.state import PHASE_PLAY, SEATS, State
 from lupai.envs.seats import NOBODY
 from lupai.train.games.base import TrainingGame
+from lupai.train.games.plackett_luce import chances_of_later
 from lupai.train.privileged import PRIVILEGED_LAYOUT, learner_columns, privileged_rows
 
 __all__ = ["GAME", "ROLES", "placement_credit", "potential", "seat_roles"]
@@ -59,14 +59,6 @@ RATES: Final[dict[str, dict[str, tuple[float, float]]]] = {
 
 _MIDDLE: Final = 3  # a place's value is 3 - place
 assert (PLACE_VALUE[1:] == _MIDDLE - np.arange(1, SEATS + 1)).all()
-
-# All sets of the four others, and how "all of a set go out after him" gives "just k go out after".
-_SETS: Final = np.arange(1 << (SEATS - 1))[:, None] >> np.arange(SEATS - 1) & 1  # [16, 4]
-_OF_SIZE: Final = (_SETS.sum(axis=1)[:, None] == np.arange(SEATS)).astype(np.float64)  # [16, 5]
-_JUST: Final = np.array(
-    [[(-1) ** (n - k) * comb(n, k) if n >= k else 0 for k in range(SEATS)] for n in range(SEATS)],
-    dtype=np.float64,
-)
 
 
 def seat_roles(state: Any) -> npt.NDArray[np.int8]:
@@ -163,16 +155,9 @@ def _chances_of_places(
     sizes: F64, places: npt.NDArray[np.intp], seats: npt.NDArray[np.intp]
 ) -> F64:
     """``[N, S + 1]`` chances of one seat's places 0 … S (0: never)."""
-    n = len(seats)
-    row = np.arange(n)
-    others = sizes[row[:, None], (seats[:, None] + np.arange(1, SEATS)) % SEATS]
-    weights = np.where(others > 0, 1 / np.where(others > 0, others, 1), 0)
-    own = 1 / np.maximum(sizes[row, seats], 1)
-    possible = (others == 0).astype(np.float64) @ _SETS.T == 0  # who is out goes after nobody
-    all_after = np.where(possible, own[:, None] / (own[:, None] + weights @ _SETS.T), 0)
-    after = all_after @ _OF_SIZE @ _JUST  # [N, S]: just k of the others go out later
-    out = np.zeros((n, SEATS + 1))
-    out[:, 1:] = after[:, ::-1]
+    row = np.arange(len(seats))
+    out = np.zeros((len(seats), SEATS + 1))
+    out[:, 1:] = chances_of_later(sizes, seats)[:, ::-1]
     taken = places[row, seats]
     out[taken > 0] = 0
     out[row[taken > 0], taken[taken > 0]] = 1

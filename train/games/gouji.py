@@ -1,4 +1,4 @@
-"""够级 (Gouji) in training: what a critic sees, and by which side scores are told.
+"""够级 (Gouji) in training: rewards during a hand, what a critic sees, sides in the metrics.
 
 Letters: ``N`` decisions, ``S`` = 6 seats. Nobody has a hidden role; only cards are hidden, and
 while a revolution is asked for who answered that he makes one.
@@ -15,13 +15,22 @@ from lupai.envs.cards import NUM_RANKS
 from lupai.envs.gouji import scoring
 from lupai.envs.gouji.orders import SEATS
 from lupai.envs.gouji.rules import Rules
-from lupai.envs.gouji.state import State
+from lupai.envs.gouji.state import LAST_PLACE, Phase, State
 from lupai.envs.layout import Layout, Section
 from lupai.envs.seats import NOBODY
 from lupai.train.games.base import Bands, TrainingGame
+from lupai.train.games.plackett_luce import chance_of_all_before, chances_of_later
 from lupai.train.privileged import PRIVILEGED, UNLABELLED
 
-__all__ = ["GAME", "LAYOUT", "ROLES", "privileged_rows", "seat_roles"]
+__all__ = [
+    "GAME",
+    "LAYOUT",
+    "ROLES",
+    "placement_credit",
+    "potential",
+    "privileged_rows",
+    "seat_roles",
+]
 
 ROLES: Final = ("none", "leading_side", "other_side")  # leading: that of the first leader
 
@@ -45,7 +54,21 @@ _SEATS: Final = np.arange(SEATS)
 _ORDER: Final = (_SEATS[:, None] + _SEATS) % SEATS
 _AT: Final = LAYOUT.slices
 
+_EVEN, _ODD = np.flatnonzero(scoring.EVEN), np.flatnonzero(~scoring.EVEN)
+# By bits of the places taken: value of the place of who has k others after him, [128, 6].
+_OPEN: Final = [
+    [place for place in range(LAST_PLACE, 0, -1) if not taken >> place & 1]
+    for taken in range(2 << LAST_PLACE)
+]
+_LATER_VALUE: Final = scoring.VALUES[
+    np.array([some + [0] * (SEATS - len(some)) for some in _OPEN])
+].astype(np.float64)
+# Places 1, 2 and 3 are worth 6 by themselves. So are 1, 2 and 4 of a revolter and his mates.
+_SWEEP_EXTRA: Final = float(scoring.SWEEP - scoring.VALUES[1:4].sum())
+
+F64 = npt.NDArray[np.float64]
 I8 = npt.NDArray[np.int8]
+I64 = npt.NDArray[np.int64]
 Ints = npt.NDArray[np.integer[Any]]
 
 
@@ -90,8 +113,62 @@ def seat_roles(state: State) -> I8:
     return np.where(unplayed, 0, roles).astype(np.int8)
 
 
-def _points(state: State, rules: Rules) -> npt.NDArray[np.int64]:
+def _points(state: State, rules: Rules) -> I64:
     return scoring.scores(state)
+
+
+def placement_credit(state: State, rules: Rules) -> I64:
+    """Points ``[B, S] int64`` for the places taken so far.
+
+    A place of value v is worth ``v / 2`` to each of the side that takes it, and ``-v / 2`` to each
+    of the other: all six places then come to the sum of a side. A burner who failed has his place
+    from the end at once, a revolter 四科, which is worth 0. Hands that are over have their scores:
+    places left open by an early end, and what 串三户 is worth beyond its places, are paid there.
+    """
+    values = scoring.VALUES[state.places]
+    out = scoring.by_seat((values[:, _EVEN].sum(axis=1) - values[:, _ODD].sum(axis=1)) // 2)
+    over = state.over
+    if over.any():
+        out[over] = scoring.scores(state)[over]
+    return out
+
+
+def potential(state: State, rules: Rules) -> F64:
+    """Φ ``[B, S] float64``: the score to be expected from the places so far and the cards left.
+
+    As if the next to go out were drawn again and again among the seats still in, with weights
+    1 / cards left, see :mod:`~.plackett_luce`; they take the open places in order, and a side is
+    worth its places, or 12 for 串三户. It sums to zero over the sides and lies within the scores of
+    the hand. 0 before play and when the hand is over.
+    """
+    out = np.zeros((len(state), SEATS))
+    play = np.flatnonzero(state.phase == Phase.PLAY)
+    if not play.size:
+        return out
+    places = state.places[play].astype(np.intp)
+    # A revolter and burners who failed hold cards, but have their places.
+    cards = np.where(places == 0, state.sizes[play], 0).astype(np.float64)
+    values = scoring.VALUES[places[:, _EVEN]].astype(np.float64)
+    row, column = np.nonzero(places[:, _EVEN] == 0)
+    taken = np.bitwise_or.reduce(1 << places, axis=1)
+    later = chances_of_later(cards[row], _EVEN[column])
+    values[row, column] = (later * _LATER_VALUE[taken[row]]).sum(axis=1)
+    revolter = np.asarray(state.revolter)[play]
+    worth = values.sum(axis=1)
+    worth += _SWEEP_EXTRA * _chance_of_sweep(places, cards, revolter, _EVEN, _ODD)
+    worth -= _SWEEP_EXTRA * _chance_of_sweep(places, cards, revolter, _ODD, _EVEN)
+    out[play] = scoring.by_seat(worth)
+    return out
+
+
+def _chance_of_sweep(places: Ints, cards: F64, revolter: Ints, side: Ints, other: Ints) -> F64:
+    """Chance ``[N]`` that a side is first, second and third, its revolter counted as third."""
+    laid = side == revolter[:, None]
+    last = 3 - laid.sum(axis=1, keepdims=True)  # place that its last one in the race has to take
+    mine, theirs = places[:, side], places[:, other]
+    possible = (laid | (mine <= last)).all(axis=1) & ((theirs == 0) | (theirs > last)).all(axis=1)
+    chance = chance_of_all_before(cards[:, side], cards[:, other])
+    return np.where(possible, chance, 0)
 
 
 GAME: Final = TrainingGame(
@@ -103,5 +180,7 @@ GAME: Final = TrainingGame(
     privileged_rows=privileged_rows,
     learner_columns=learner_columns,
     points=_points,
+    credits={"placement": placement_credit},
+    potential=potential,
     rates=RATES,
 )
