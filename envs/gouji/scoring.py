@@ -37,8 +37,10 @@ def even_sum(places: npt.NDArray[np.integer], revolter: npt.NDArray[np.integer])
     for side, sign in ((EVEN, 1), (~EVEN, -1)):
         won = (places[:, side] == 1).any(axis=1) & (places[:, side] == 2).any(axis=1)
         won &= third[:, side].any(axis=1)
-        # or the first three are still open, because burners who failed were placed from the end
-        won |= (places[:, ~side] >= 4).all(axis=1)
+        # or these places are still open, because burners who failed were placed from the end; with
+        # a revolter in place 4 the third of them has place 3
+        with_revolter = (side & (np.arange(SEATS) == revolter[:, None])).any(axis=1)
+        won |= (places[:, ~side] >= 4 - with_revolter[:, None]).all(axis=1)
         worth = np.where(won, sign * SWEEP, worth)
     return worth
 

@@ -14,17 +14,18 @@ def places(
     `failed`: burners placed last, the first of them lowest. Seats named nowhere (an early end)
     share out the places left in seat order: they are of one side, so no score depends on it.
     """
-    free = [1, 2, 3, 4, 5, 6]
+    free = [1, 2, 3, 4, 5, 6] if revolter is None else [1, 2, 3, 5, 6]
     found: dict[int, int] = {}
-    went_out = [seat for seat in finish if seat not in failed]
-    if revolter is not None:
-        mates = {(revolter + 2) % 6, (revolter + 4) % 6}
-        found[revolter] = 3 if set(went_out[:2]) == mates else 4
-        free.remove(found[revolter])
     for seat in failed:
         found[seat] = free.pop()
-    for seat in [*went_out, *(s for s in range(6) if s not in went_out and s not in found)]:
+    named = {*finish, *failed, revolter}
+    for seat in [*(s for s in finish if s not in failed), *(s for s in range(6) if s not in named)]:
         found[seat] = free.pop(0)
+    if revolter is not None:
+        found[revolter] = 4
+        if {found[(revolter + 2) % 6], found[(revolter + 4) % 6]} == {1, 2}:
+            third = next(seat for seat, place in found.items() if place == 3)
+            found[revolter], found[third] = 3, 4
     return found
 
 

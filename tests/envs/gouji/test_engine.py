@@ -19,6 +19,8 @@ from lupai.envs.seats import NOBODY
 from tests.envs.gouji.redeal import first_threes
 from tests.envs.gouji.side_by_side import engine_of, stacked_deal
 from tests.oracle_gouji.options import Options
+from tests.oracle_gouji.scores import places as places_of
+from tests.oracle_gouji.scores import side_sum
 
 DECK = four_packs(marked_r=False).counts
 SILENT, REVOLT = VERB_ID["silent"], VERB_ID["revolt"]
@@ -427,3 +429,25 @@ def test_three_left_while_their_opponents_failed_to_burn_are_a_string() -> None:
     """places 4 to 6 of one side leave the other the first three, who once scored only 6."""
     places = np.array([[4, 0, 5, 0, 6, 0], [6, 0, 5, 0, 4, 0], [0, 6, 0, 4, 0, 5]])
     assert even_sum(places, np.array([0, NOBODY, NOBODY])).tolist() == [-12, -12, 12]
+
+
+@pytest.mark.parametrize("revolter", [None, 0, 1, 2, 3, 4, 5])
+def test_an_early_end_scores_as_every_way_to_play_on(revolter: int | None) -> None:
+    """Whatever burners failed; where all opponents of a revolter did his mates once had but 6."""
+    seats = [seat for seat in range(6) if seat != revolter]
+    early, expected = [], []
+    for order in itertools.permutations(seats):
+        for many in range(len(seats)):
+            failed, went_out = order[:many], order[many:]
+            expected.append(side_sum(places_of(went_out, revolter, failed)))
+            free = [1, 2, 3, 4, 5, 6] if revolter is None else [1, 2, 3, 5, 6]
+            found = [0 if seat != revolter else 4 for seat in range(6)]
+            for seat in failed:
+                found[seat] = free.pop()
+            for seat in went_out:
+                if any(all(found[s] for s in side) for side in ((0, 2, 4), (1, 3, 5))):
+                    break
+                found[seat] = free.pop(0)
+            early.append(found)
+    laid = np.full(len(early), NOBODY if revolter is None else revolter)
+    assert even_sum(np.array(early), laid).tolist() == expected
