@@ -539,3 +539,29 @@ def test_bench(tmp_path, monkeypatch):
     assert data["rules"] == "shandong"
     assert f"memory of a table: {data['bytes_per_table']} bytes" in done.out
     assert 1000 < data["bytes_per_table"] < 4096
+
+
+def test_agents_of_the_other_game_are_refused_before_a_card_is_shown():
+    for words in (
+        ("play", "--game", "gouji", "--against", "bayes"),
+        ("record", "--game", "gouji", "--players", "bayes"),
+        ("arena", "--game", "gouji", "--players", "lupai.agents.example_agent:LoyalAgent",
+         "--against", "greedy", "--deals", "1"),
+    ):  # fmt: skip
+        done = lupai(*words)
+        assert (done.status, done.out) == (2, ""), words
+        assert "plays baohuang, not gouji" in done.err
+    done = lupai("rules", "shandong", "--diff", "qingdao")
+    assert done.status == 2
+    assert "qingdao is of baohuang, shandong of gouji" in done.err
+
+
+def test_the_list_of_agents_says_which_games_they_play():
+    rows = {row["agent"]: row for row in json.loads(lupai("agents", "--json").out)}
+    assert rows["tactical"]["games"] == ["baohuang", "gouji"]
+    assert rows["bayes"]["games"] == ["baohuang"]
+    assert rows["lupai/weihai-v1"]["games"] == ["baohuang"]
+    lines = [line.split()[:2] for line in lupai("agents").out.splitlines()]
+    assert ["agent", "game"] in lines
+    assert ["tactical", "any"] in lines
+    assert ["bayes", "baohuang"] in lines
