@@ -71,7 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     rules = read_rules(arguments.rules, arguments.option, game)
     if arguments.diff is not None:
         if (theirs := game_of(None, arguments.diff)) != game:
-            raise UsageError(f"--diff: {arguments.diff} is of {theirs}, {arguments.rules} of {game}")
+            raise UsageError(
+                f"--diff: {arguments.diff} is of {theirs}, {arguments.rules} of {game}"
+            )
         other = read_rules(arguments.diff, (), game)
         if arguments.json:
             print(json.dumps(_diff_json(rules, other), indent=2))
