@@ -243,7 +243,8 @@ class SingleAgentEnv(gymnasium.Env[Observation, np.int64]):
 def final_info(engine: Game, state: Any, table: int) -> Info:
     """The game's final info with -1 for nobody: gymnasium's vector environments stack these
     numbers, and lists as objects, but fail where one table says None and the next a seat."""
-    info = {k: NOBODY if v is None else v for k, v in engine.final_info(state, table).items()}
+    final = engine.final_info(state, table)
+    info: Info = {key: NOBODY if value is None else value for key, value in final.items()}
     if "roles" in info:
         roles = {name: NOBODY if who is None else who for name, who in info["roles"].items()}
         info["roles"] = roles | {"solo": info["roles"]["solo"]}

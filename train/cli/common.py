@@ -203,7 +203,7 @@ def writing(path: str) -> Iterator[BinaryIO]:
 def add_game(parser: argparse.ArgumentParser) -> None:
     """Options ``--game``, ``--rules`` and ``--option``; :func:`read_game` reads them."""
     parser.add_argument(
-        "--game", choices=tuple(GAMES), help="(that of the preset; without one baohuang)"
+        "--game", choices=tuple(GAMES), help="which one (that of the rules; without them baohuang)"
     )
     parser.add_argument(
         "--rules",

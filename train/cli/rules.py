@@ -49,7 +49,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("rules", nargs="?", metavar="RULES", help="one table (default: all)")
     parser.add_argument(
-        "--game", choices=tuple(GAMES), help="(that of the preset; without one baohuang)"
+        "--game", choices=tuple(GAMES), help="which one (that of the rules; without them baohuang)"
     )
     add_option(parser)
     parser.add_argument("--diff", metavar="RULES", help="show only what differs from these")
