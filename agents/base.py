@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from lupai.envs.errors import IllegalMoveError
+from lupai.envs.errors import IllegalMoveError, LupaiError
 from lupai.envs.view import View, Views
 
 I32 = npt.NDArray[np.int32]
@@ -50,6 +50,17 @@ class LaneAgent(Agent, Protocol):
 
     def act_lanes(self, views: Views, lanes: npt.NDArray[np.integer]) -> I32:
         """Action ids ``[N] int32``; view i draws from the agent's stream ``lanes[i]``."""
+
+
+def check_plays(agent: Agent, game: str, fault: type[LupaiError] = LupaiError) -> None:
+    """Refuse an agent that says by its ``games`` that it does not play a game.
+
+    Raises:
+        LupaiError: of the type ``fault``; names the games that it plays.
+    """
+    games = getattr(agent, "games", (game,))
+    if game not in games:
+        raise fault(f"agent {agent.name!r} plays {', '.join(games)}, not {game}")
 
 
 def best_of_rows(values: npt.NDArray[Any], offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:

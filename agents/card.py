@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, get_args
 
 from lupai.agents.advice import advice_hash
 from lupai.envs.errors import LupaiError
-from lupai.envs.game import Game, make_game
+from lupai.envs.game import Game, game_of_preset, make_game
 
 __all__ = [
     "FORMAT", "HISTORIES", "AgentCard", "CheckpointError", "Heads", "History", "Idle",
@@ -254,6 +254,9 @@ def engine_for(card: AgentCard, rules: str | None, where: object) -> Game:
     Raises:
         CheckpointError: other rules, or action ids or observations of another version.
     """
+    of = None if rules is None else game_of_preset(rules.partition(";")[0])
+    if of not in (None, card.game):
+        raise CheckpointError(f"{where}: the agent plays {card.game}, not {of}")
     try:
         engine = make_game(card.game, card.rules if rules is None else rules)
     except LupaiError as error:

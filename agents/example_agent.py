@@ -20,6 +20,7 @@ class LoyalAgent:
     """
 
     name = "loyal"
+    games = ("baohuang",)  # it asks who is guard; without this line it would sit down anywhere
 
     def __init__(self) -> None:
         self._greedy = GreedyAgent()

@@ -2,7 +2,7 @@
 
 It stands here and not in ``lupai.envs`` because it seats agents, and agents are built on the
 environments: imports go one way. :func:`lupai.envs.single_agent_env` is the door, and
-``gymnasium.make("lupai/Baohuang-v0")`` another.
+``gymnasium.make("lupai/Baohuang-v0")`` (or ``"lupai/Gouji-v0"``) another.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from lupai.agents.tables import ROLES, LearnerTables, Opponent
+from lupai.agents.tables import ROLES, LearnerTables, Opponent, own_roles
 from lupai.envs.aec import RENDER_MODES, Observation, seat_space
 from lupai.envs.deals import check_seed, fresh_seeds
 from lupai.envs.errors import IllegalMoveError, LupaiError
@@ -38,7 +38,7 @@ class SingleAgentEnv(gymnasium.Env[Observation, np.int64]):
             ``"emperor"``, ``"guard"``, ``"rebel"``: who has that role when play begins. With a
             role everything before the first lead is played by the
             :class:`~lupai.agents.caller.NeutralCaller`, and hands without such a role are left
-            out.
+            out. Roles are Baohuang's.
         opponents: an agent or the name or folder of one (:func:`lupai.agents.load`) for all other
             seats, or four of them in play order from the learner's next seat.
         rules: as everywhere: preset, rules string, YAML file, dict or ``Rules``.
@@ -47,7 +47,7 @@ class SingleAgentEnv(gymnasium.Env[Observation, np.int64]):
             A number: it ends the hand, and this is the reward.
         render_mode: ``"ansi"`` returns the table from the learner's view, ``"human"`` prints it
             after every reset and step.
-        game: which game.
+        game: which game: ``"baohuang"``, or ``"gouji"`` with rules of it.
 
     Raises:
         LupaiError: a value that is not allowed; says which are.
@@ -229,13 +229,12 @@ class SingleAgentEnv(gymnasium.Env[Observation, np.int64]):
         row = self.engine.observe(state, seat)[0]
         mask = np.zeros(self.engine.actions.size, np.int8)
         mask[self._legal_ids] = 1
-        role = np.flatnonzero(self.engine.observation_layout.section(row, "seat_roles")[0])
         info = {
             "rules": self._rules,
             "phase": self.engine.phases[state.phase[0]],
             "redeals": int(state.redeals[0]),
             "seat": seat,
-            "role": ROLES[role[0]] if role.size else None,  # from what he sees: None: not yet known
+            "role": own_roles(self.engine, row[None])[0],
             "legal_ids": self._legal_ids.tolist(),
         }
         return {"observation": row, "action_mask": mask}, info
@@ -244,9 +243,12 @@ class SingleAgentEnv(gymnasium.Env[Observation, np.int64]):
 def final_info(engine: Game, state: Any, table: int) -> Info:
     """The game's final info with -1 for nobody: gymnasium's vector environments stack these
     numbers, and lists as objects, but fail where one table says None and the next a seat."""
-    info = engine.final_info(state, table)
-    roles = {name: NOBODY if who is None else who for name, who in info["roles"].items()}
-    return info | {"roles": roles | {"solo": info["roles"]["solo"]}}
+    final = engine.final_info(state, table)
+    info: Info = {key: NOBODY if value is None else value for key, value in final.items()}
+    if "roles" in info:
+        roles = {name: NOBODY if who is None else who for name, who in info["roles"].items()}
+        info["roles"] = roles | {"solo": info["roles"]["solo"]}
+    return info
 
 
 def check_illegal_reward(value: float | None) -> float | None:

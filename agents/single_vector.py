@@ -18,14 +18,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from lupai.agents.single_agent import Info, check_illegal_reward, final_info
-from lupai.agents.tables import ROLES, LearnerTables, Opponent
+from lupai.agents.tables import LearnerTables, Opponent, own_roles
 from lupai.envs.aec import Observation, seat_space
 from lupai.envs.deals import check_seed, fresh_seeds, seed_array
 from lupai.envs.errors import IllegalMoveError, LupaiError
 from lupai.envs.game import Game, make_game
 from lupai.envs.vector import check_num_envs
-
-_ROLE_NAMES = np.array([*ROLES, None], dtype=object)
 
 
 class SingleAgentVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]):
@@ -171,14 +169,8 @@ class SingleAgentVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDA
     def _observe(self) -> Observation:
         tables = self._tables
         seen = self.engine.observe(tables.state, tables.seats)
-        self._roles = self._own_roles(seen)
+        self._roles = own_roles(self.engine, seen)
         return {"observation": seen, "action_mask": tables.legal.dense()}
-
-    def _own_roles(self, seen: npt.NDArray[np.int8]) -> npt.NDArray[Any]:
-        own = self.engine.observation_layout.section(seen, "seat_roles")[:, 0]
-        place = np.where(own.any(axis=1), own.argmax(axis=1), len(ROLES))
-        names: npt.NDArray[Any] = _ROLE_NAMES[place]
-        return names
 
     def _info(self) -> Info:
         tables, state = self._tables, self._tables.state
@@ -198,7 +190,7 @@ class SingleAgentVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDA
         tables, out, illegal = self._tables, Info(), set(bad.tolist())
         state = tables.state
         seen = self.engine.observe(state, tables.seats[rows], rows)
-        roles = self._own_roles(seen)
+        roles = own_roles(self.engine, seen)
         for place, row in enumerate(rows.tolist()):
             mask = np.zeros(self.engine.actions.size, np.int8)
             info = {

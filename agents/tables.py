@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.base import Agent, BatchAgent, LaneAgent, ask
+from lupai.agents.base import Agent, BatchAgent, LaneAgent, ask, check_plays
 from lupai.agents.caller import NeutralCaller
 from lupai.agents.registry import load
 from lupai.agents.streams import agent_seed, decision_numbers, seat_order, table_lanes
@@ -28,6 +28,7 @@ from lupai.envs.view import Views
 Ints = npt.NDArray[np.intp]
 Opponent = str | os.PathLike[str] | Agent
 ROLES: Final = ("emperor", "guard", "rebel")
+_ROLE_NAMES: Final = np.array([*ROLES, None], dtype=object)
 MAX_HANDS: Final = 1000  # without any for the learner: the rules do not have such a role
 MAX_VOID_HANDS: Final = 3  # of them without any emperor in a hundred deals, which is slow to find
 
@@ -38,7 +39,8 @@ class LearnerTables:
     Args:
         engine: the rules.
         count: number of tables B.
-        seat_or_role: a seat; ``"random"``; or ``"emperor"``, ``"guard"``, ``"rebel"``.
+        seat_or_role: a seat; ``"random"``; or, in Baohuang, ``"emperor"``, ``"guard"``,
+            ``"rebel"``.
         opponents: one for all other seats, or one for each in play order from the learner's next.
         skip_forced: play the learner's decisions with a single legal move for him.
 
@@ -51,7 +53,8 @@ class LearnerTables:
         hands: ``[B]`` seeds of the running hands.
 
     Raises:
-        LupaiError: no such seat or role, or not opponents for all seats.
+        LupaiError: no such seat or role, not opponents for all seats, or one that does not play
+            this game.
     """
 
     state: Any
@@ -67,7 +70,7 @@ class LearnerTables:
         skip_forced: bool,
     ) -> None:
         self.engine = engine
-        self.place = _check_place(seat_or_role, engine.seats)
+        self.place = _check_place(seat_or_role, engine)
         self.skip_forced = skip_forced
         self._agents, self._who = _seat_agents(opponents, engine)
         self._log_wanted = not all(isinstance(a, BatchAgent) for a in self._agents)
@@ -275,8 +278,23 @@ class LearnerTables:
             actions[part] = ask(agent, views, table_lanes(self.hands[tables], actor))
 
 
-def _check_place(place: Any, seats: int) -> int | str:
-    if isinstance(place, str) and (place == "random" or place in ROLES):
+def own_roles(engine: Game, seen: npt.NDArray[np.int8]) -> npt.NDArray[Any]:
+    """``[N]`` the role of each learner from what he sees ``[N, D]``: one of :data:`ROLES`; None
+    where he does not know it yet, and in games without roles."""
+    if not _has_roles(engine):
+        return np.full(len(seen), None, dtype=object)
+    own = engine.observation_layout.section(seen, "seat_roles")[:, 0]
+    names: npt.NDArray[Any] = _ROLE_NAMES[np.where(own.any(axis=1), own.argmax(axis=1), len(ROLES))]
+    return names
+
+
+def _has_roles(engine: Game) -> bool:
+    return "seat_roles" in engine.observation_layout.offsets
+
+
+def _check_place(place: Any, engine: Game) -> int | str:
+    seats, roles = engine.seats, ROLES if _has_roles(engine) else ()
+    if isinstance(place, str) and (place == "random" or place in roles):
         return place
     try:
         number = -1 if isinstance(place, bool | np.bool_) else operator.index(place)
@@ -284,8 +302,8 @@ def _check_place(place: Any, seats: int) -> int | str:
         number = -1
     if not 0 <= number < seats:
         raise LupaiError(
-            f"seat_or_role {place!r}: allowed: a seat 0 … {seats - 1}, 'random', "
-            + ", ".join(map(repr, ROLES))
+            f"seat_or_role {place!r}: allowed: a seat 0 … {seats - 1}, "
+            + ", ".join(map(repr, ("random", *roles)))
         )
     return number
 
@@ -313,6 +331,7 @@ def _seat_agents(opponents: Any, engine: Game) -> tuple[list[Agent], Ints]:
                     f"opponents: {agent!r} is no agent; give a name, a folder, or an object with "
                     "name, reset and act"
                 )
+            check_plays(agent, engine.game)
             by_name[key] = len(agents)
             agents.append(agent)
         who.append(by_name[key])

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from lupai.envs import deals
 from lupai.envs.cards import CODE_TEXTS, NUM_CODES, count_ranks, parse_hand
-from lupai.envs.errors import IllegalMoveError, RulesError
+from lupai.envs.errors import IllegalMoveError, LupaiError, RulesError
 from lupai.envs.game import LegalMoves
 from lupai.envs.packed import RECENT, PackedTables, every, rows
 from lupai.envs.rules import GameRules
@@ -153,7 +153,7 @@ class PackedEngine(Generic[S, L]):
 
     def _worlds(self, masked: S, viewer: Ints, n: int, rng: np.random.Generator) -> S:
         """``[N * n]`` complete tables that agree with what the viewers ``[N]`` know."""
-        raise NotImplementedError
+        raise LupaiError(f"worlds are not drawn in {self.game} yet")
 
     # --- dealing -------------------------------------------------------------------------------
 
@@ -488,7 +488,7 @@ class PackedEngine(Generic[S, L]):
 
         Raises:
             LupaiError: the record contradicts itself, or it is too much to count or draw; names
-                the table and the evidence.
+                the table and the evidence. Or the game has no worlds yet.
         """
         t = self._tables(state, tables)
         viewer = self._viewers(seats, len(t), NOBODY)

@@ -218,7 +218,19 @@ def make_game(name: str, rules: Any) -> Game:
     """Engine of a game by name.
 
     Raises:
-        RulesError: unknown game, or options that the game refuses.
+        RulesError: unknown game, options that the game refuses, or a preset of another game.
     """
-    game: Game = engine_class(name)(rules)
+    engine = engine_class(name)
+    try:
+        game: Game = engine(rules)
+    except RulesError:
+        preset = rules.partition(";")[0] if isinstance(rules, str) else None
+        if (other := game_of_preset(preset)) in (None, name):
+            raise
+        raise RulesError(f"rules: {preset} is a preset of {other}, not of {name}") from None
     return game
+
+
+def game_of_preset(preset: Any) -> str | None:
+    """The game that has a preset of this name; None: no game has."""
+    return next((name for name in GAMES if preset in rules_class(name).presets), None)

@@ -40,6 +40,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 from pettingzoo import AECEnv
 
 from lupai.envs.aec import CardGameEnv, Observation, wrap
@@ -50,6 +51,15 @@ from lupai.envs.vector import VectorEnv
 __all__ = ["Engine", "Rules", "VectorEnv", "env", "raw_env", "vector_env"]
 
 RulesSource = Rules | str | dict[str, Any]
+GYMNASIUM_ID = "lupai/Gouji-v0"  # one seat against agents; docs/environment.md
+
+if GYMNASIUM_ID not in gymnasium.registry:
+    gymnasium.register(
+        GYMNASIUM_ID,
+        entry_point="lupai.agents.single_agent:SingleAgentEnv",
+        vector_entry_point="lupai.agents.single_vector:SingleAgentVectorEnv",
+        kwargs={"game": "gouji", "rules": "shandong"},
+    )
 
 
 def env(

@@ -4,7 +4,7 @@
     python notebooks/single_agent_ppo.py --opponents greedy --minutes 10 --save runs/single
     lupai evaluate runs/single --against random,greedy            # what was saved is an agent
 
-Read it from top to bottom, copy it, change it. It needs torch (`pip install "lupai[train]"`), and
+Read it from top to bottom, copy it, change it. It needs torch (`pip install ".[train]"`), and
 no other training library. Letters in shapes: T steps, B tables, D observation length, L legal
 moves of all rows together.
 """

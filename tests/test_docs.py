@@ -18,11 +18,13 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from lupai.agents.registry import AGENTS
 from lupai.envs import baohuang_v0
 from lupai.envs.baohuang.actions import ACTIONS, VERB_ID, VERBS
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.rules import OPTION_NAMES, PRESETS, Rules, load_rules
 from lupai.envs.baohuang.state import PHASE_NAMES, PHASE_PLAY
+from lupai.envs.game import GAMES
 from lupai.envs.records import verify_record
 from lupai.train.cli import make_parser
 
@@ -154,6 +156,33 @@ def test_no_path_of_a_certain_machine_is_named(page):
     assert not found, page.name
     assert str(ROOT) not in text
     assert not re.search(r"\.\./shared|pypi\.org|\.whl\b.*https?:", text), page.name
+
+
+@pytest.mark.parametrize(
+    "notebook", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem
+)
+def test_links_of_notebooks_lead_somewhere(notebook):
+    for cell in json.loads(notebook.read_text("utf-8"))["cells"]:
+        for target in re.findall(r"\]\(([^)\s]+)\)", "".join(cell["source"])):
+            path, _, anchor = target.partition("#")
+            file = (notebook.parent / path).resolve()
+            assert file.exists(), target
+            assert not anchor or anchor in anchors(file), target
+
+
+def test_the_table_of_commands_holds_every_command():
+    (table,) = tables(ROOT / "docs" / "command-line.md", "command", "does")
+    told = [word.removeprefix("lupai ") for row in table for word in coded(row[0])]
+    (there,) = (a for a in make_parser()._actions if a.dest == "command")
+    assert sorted(told) == sorted(there.choices)
+
+
+def test_the_readme_says_which_agent_plays_which_game():
+    (table,) = tables(ROOT / "README.md", "what there is", "保皇")
+    (row,) = (row for row in table if row[0] == "agents by rules")
+    agents = {name: getattr(make(), "games", tuple(GAMES)) for name, make in AGENTS.items()}
+    for game, cell in zip(GAMES, row[1:], strict=True):
+        assert coded(cell) == [name for name, games in agents.items() if game in games]
 
 
 def test_every_page_is_in_the_index():

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lupai.agents.caller import NeutralCaller
 from lupai.agents.greedy import GreedyAgent
 from lupai.agents.tactical import TacticalAgent, Weights, heuristic
 from lupai.agents.tactical.play import Trick
@@ -26,7 +27,7 @@ from lupai.envs.baohuang.actions import SET
 from lupai.envs.baohuang.engine import Engine
 from lupai.envs.baohuang.state import PHASE_OVER, PHASE_PLAY
 from lupai.envs.view import Views
-from lupai.train.evaluate import NeutralCaller, evaluate
+from lupai.train.evaluate import evaluate
 
 COPIES = 4  # hands of each deal
 NAMES = [name for name in TERMS if name not in FIXED]

@@ -4,6 +4,7 @@ Everything happens in a temporary folder, so that neither the checkout nor an ol
 stand in for what the wheel lacks.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -55,6 +56,7 @@ def missing_from(wheel: Path, source: Path) -> list[str]:
 
 def main() -> None:
     """Exit 0 if the wheel is whole and passes the smoke tests."""
+    argparse.ArgumentParser(description=__doc__.split("\n")[0]).parse_args()
     with tempfile.TemporaryDirectory(prefix="lupai-wheel-") as name:
         work = Path(name)
         source = work / "source"

@@ -350,12 +350,13 @@ def test_one_clear_error(file, words, says):
 
 @pytest.mark.parametrize("agent", ["search", "bayes"])
 def test_agents_of_baohuang_say_so(agent):
-    """In play and in records; search once ended in an internal error."""
+    """Before a card is shown; search once ended in an internal error, the others in mid-hand."""
     words = ("record", "--game", "gouji", "--hands", "1", "-o", "-", "--players", agent)
     play = ("play", "--game", "gouji", "--seed", "1", "--against", agent)
     for done in (lupai(*play, stdin=b"1\n" * 9), lupai(*words)):
         assert done.status == 2
-        assert f"agent '{agent}' does not play gouji; it plays baohuang" in done.err
+        assert done.out == ""
+        assert f"agent '{agent}' plays baohuang, not gouji" in done.err
         assert done.err.count("\n") == 1
 
 
@@ -539,3 +540,29 @@ def test_bench(tmp_path, monkeypatch):
     assert data["rules"] == "shandong"
     assert f"memory of a table: {data['bytes_per_table']} bytes" in done.out
     assert 1000 < data["bytes_per_table"] < 4096
+
+
+def test_what_is_of_the_other_game_is_said_to_be():
+    """The example agent once took a seat at Gouji, where each of its moves was a fault."""
+    example = "lupai.agents.example_agent:LoyalAgent"
+    for words in (
+        ("arena", "--game", "gouji", "--players", example, "--against", "greedy", "--deals", "1"),
+        ("play", "--game", "gouji", "--against", "lupai/qingdao-v1"),
+    ):
+        done = lupai(*words)
+        assert (done.status, done.out) == (2, ""), words
+        assert "baohuang, not " in done.err
+    done = lupai("rules", "shandong", "--diff", "qingdao")
+    assert done.status == 2
+    assert "qingdao is of baohuang, shandong of gouji" in done.err
+
+
+def test_the_list_of_agents_says_which_games_they_play():
+    rows = {row["agent"]: row for row in json.loads(lupai("agents", "--json").out)}
+    assert rows["tactical"]["games"] == ["baohuang", "gouji"]
+    assert rows["bayes"]["games"] == ["baohuang"]
+    assert rows["lupai/weihai-v1"]["games"] == ["baohuang"]
+    lines = [line.split()[:2] for line in lupai("agents").out.splitlines()]
+    assert ["agent", "game"] in lines
+    assert ["tactical", "any"] in lines
+    assert ["bayes", "baohuang"] in lines

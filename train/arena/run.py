@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import lupai.agents
-from lupai.agents.base import Agent, BatchAgent
+from lupai.agents.base import Agent, BatchAgent, check_plays
 from lupai.agents.folders import game_of
 from lupai.envs.deals import check_seed
 from lupai.envs.game import rules_class
@@ -157,9 +157,7 @@ def _load(agent: AgentLike, pack: Pack) -> Agent:
         if (game := game_of(agent)) not in (None, pack.game):
             raise ArenaError(f"agent {os.fspath(agent)!r} plays {game}, not {pack.game}")
         agent = lupai.agents.load(agent, pack.rules)
-    games = getattr(agent, "games", (pack.game,))
-    if pack.game not in games:
-        raise ArenaError(f"agent {agent.name!r} plays {', '.join(games)}, not {pack.game}")
+    check_plays(agent, pack.game, ArenaError)
     return agent
 
 

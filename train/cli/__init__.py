@@ -20,6 +20,7 @@ from lupai.train.cli.common import Parser, one_line
 
 EXAMPLES: Final = """examples:
   lupai play --against greedy
+  lupai play --game gouji --against tactical
   lupai legal --hand "9c 9d B R" --standing 8
   lupai record --players greedy,random,random,random,random --hands 100 --seed 7 -o hands.jsonl
   lupai verify hands.jsonl
@@ -54,7 +55,7 @@ def make_parser() -> Parser:
     """The parser with all subcommands."""
     parser = Parser(
         prog="lupai",
-        description="Chinese climbing card games with a hidden partner: "
+        description="Chinese climbing card games, Baohuang and Gouji: "
         "environments, agents, training.",
         epilog=EXAMPLES,
     )

@@ -7,10 +7,12 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from lupai.agents.base import Agent
 from lupai.agents.card import AgentCard, read_object
 from lupai.agents.registry import AGENTS, agent_path
 from lupai.agents.shipped import CARD_FILE, shipped_folder, shipped_names
 from lupai.envs.errors import LupaiError
+from lupai.envs.game import GAMES
 from lupai.train.cli.common import UsageError, stdout
 
 EXAMPLES: Final = """examples:
@@ -25,7 +27,7 @@ EXPORT_EXAMPLES: Final = """examples:
 The file needs onnxruntime (pip install "lupai[onnx]") and neither torch nor ray. It is written
 after it has decided a few hundred times as the agent does. Needs the extras `train` and `export`.
 """
-HEADS: Final = ("agent", "rules", "trained")
+HEADS: Final = ("agent", "game", "rules", "trained")
 ANY: Final = "any"
 WRITERS: Final = ("torch", "onnx", "onnxscript", "onnxruntime")
 
@@ -54,23 +56,44 @@ def add(commands: Any) -> None:
 def run_agents(arguments: argparse.Namespace) -> int:
     """Print the list."""
     rows: list[dict[str, Any]] = [
-        {"agent": name, "rules": None, "provenance": None} for name in AGENTS
+        {"agent": name, "games": _games(make()), "rules": None, "provenance": None}
+        for name, make in AGENTS.items()
     ]
     for name in shipped_names():
         folder = shipped_folder(name)
         assert folder is not None
         text = (folder / CARD_FILE).read_text("utf-8")
         card = AgentCard.from_json(read_object(text, folder), folder)
-        rows.append({"agent": name, "rules": card.rules, "provenance": dict(card.provenance)})
+        rows.append(
+            {
+                "agent": name,
+                "games": [card.game],
+                "rules": card.rules,
+                "provenance": dict(card.provenance),
+            }
+        )
     if arguments.json:
         stdout().write((json.dumps(rows, indent=1) + "\n").encode())
         return 0
-    table = [HEADS] + [(r["agent"], r["rules"] or ANY, _trained(r["provenance"])) for r in rows]
+    table = [HEADS] + [
+        (
+            r["agent"],
+            ANY if len(r["games"]) == len(GAMES) else ", ".join(r["games"]),
+            r["rules"] or ANY,
+            _trained(r["provenance"]),
+        )
+        for r in rows
+    ]
     widths = [max(len(row[i]) for row in table) for i in range(len(HEADS))]
     for row in table:
         cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
         print("  ".join(cells).rstrip())
     return 0
+
+
+def _games(agent: Agent) -> list[str]:
+    """Names of the games that an agent plays."""
+    return list(getattr(agent, "games", GAMES))
 
 
 def _trained(provenance: Any) -> str:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final, NoReturn
 from lupai.envs.baohuang.rules import DEFAULT_PRESET
 from lupai.envs.cards import shorten
 from lupai.envs.errors import LupaiError
-from lupai.envs.game import GAMES, Game, make_game, rules_class
+from lupai.envs.game import GAMES, Game, game_of_preset, make_game, rules_class
 from lupai.envs.rules_text import from_file, read_option
 from lupai.train.files import writing_whole
 from lupai.train.jobs import MAX_JOBS
@@ -203,7 +203,7 @@ def writing(path: str) -> Iterator[BinaryIO]:
 def add_game(parser: argparse.ArgumentParser) -> None:
     """Options ``--game``, ``--rules`` and ``--option``; :func:`read_game` reads them."""
     parser.add_argument(
-        "--game", choices=tuple(GAMES), help="(that of the preset; without one baohuang)"
+        "--game", choices=tuple(GAMES), help="which one (that of the rules; without them baohuang)"
     )
     parser.add_argument(
         "--rules",
@@ -237,12 +237,10 @@ def game_of(game: str | None, source: str | None) -> str:
         file = source.endswith((".yaml", ".yml"))
         found = from_file(source) if file else {"preset": source.partition(";")[0].strip()}
         preset = found.get("preset")
-    for name in GAMES:
-        if preset in rules_class(name).presets:
-            if game not in (None, name):
-                raise UsageError(f"--game {game}: {preset} is a preset of {name}")
-            return name
-    return game or next(iter(GAMES))
+    of = game_of_preset(preset)
+    if of is not None and game not in (None, of):
+        raise UsageError(f"--game {game}: {preset} is a preset of {of}")
+    return of or game or next(iter(GAMES))
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:

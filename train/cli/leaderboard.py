@@ -16,7 +16,7 @@ EXAMPLES: Final = """examples:
   lupai leaderboard show --rules qingdao -o leaderboard.md
 
 Results come from `lupai arena -o` and `lupai evaluate`. There is one table for each rules string
-of a game; ratings are points per hand as a whole camp, from all camp matches together.
+of a game; ratings are points per hand as a whole camp or side, from all such matches.
 """
 FOLDER: Final = "leaderboard"
 

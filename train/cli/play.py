@@ -8,7 +8,7 @@ import secrets
 import sys
 from typing import Any, Final
 
-from lupai.agents.base import Agent
+from lupai.agents.base import Agent, check_plays
 from lupai.agents.by_game import Greedy
 from lupai.agents.registry import load
 from lupai.agents.streams import agent_seed
@@ -109,6 +109,7 @@ def _opponents(text: str, seat: int, seed: int, engine: Game) -> dict[int, Agent
     agents = {}
     for other, name in zip(others, names, strict=True):
         agents[other] = load(name, str(engine.rules))
+        check_plays(agents[other], engine.game)
         agents[other].reset(agent_seed(seed, other))
     return agents
 

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final
 
 import numpy as np
 
-from lupai.agents.base import Agent, LaneAgent, ask
+from lupai.agents.base import Agent, LaneAgent, ask, check_plays
 from lupai.agents.registry import load
 from lupai.agents.rollout import Policy
 from lupai.agents.streams import agent_seed
@@ -205,6 +205,8 @@ class Recorder:
     def _agents(self) -> list[Agent]:
         if self._loaded is None:
             self._loaded = [load(name, str(self._engine.rules)) for name in self._names]
+            for agent in self._loaded:
+                check_plays(agent, self._engine.game)
             for name, agent in zip(self._names, self._loaded, strict=True):
                 agent.reset(agent_seed(self._seed, self._players.index(name)))
         return self._loaded

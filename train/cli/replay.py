@@ -57,7 +57,8 @@ def add(commands: Any) -> None:
     how.add_argument("--html", metavar="OUT", help="write a page that needs nothing else")
     parser.add_argument(
         "--belief", metavar="PREDICTORS",
-        help="who is guard, say these (commas between), from the seat's view or a spectator's",
+        help="Baohuang: who is guard, say these (commas between), from the seat's view or a "
+        "spectator's",
     )  # fmt: skip
     parser.add_argument("--plot", metavar="OUT", help="with --belief: draw it as SVG and leave")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="(%(default)s)")

@@ -49,7 +49,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("rules", nargs="?", metavar="RULES", help="one table (default: all)")
     parser.add_argument(
-        "--game", choices=tuple(GAMES), help="(that of the preset; without one baohuang)"
+        "--game", choices=tuple(GAMES), help="which one (that of the rules; without them baohuang)"
     )
     add_option(parser)
     parser.add_argument("--diff", metavar="RULES", help="show only what differs from these")
@@ -70,6 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
     game = game_of(arguments.game, arguments.rules)
     rules = read_rules(arguments.rules, arguments.option, game)
     if arguments.diff is not None:
+        if (theirs := game_of(None, arguments.diff)) != game:
+            raise UsageError(
+                f"--diff: {arguments.diff} is of {theirs}, {arguments.rules} of {game}"
+            )
         other = read_rules(arguments.diff, (), game)
         if arguments.json:
             print(json.dumps(_diff_json(rules, other), indent=2))

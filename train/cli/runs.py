@@ -14,7 +14,7 @@ EXAMPLES: Final = """examples:
   lupai runs
   lupai runs elsewhere/runs --json
 
-Scores are points per hand in one seat against four copies of an anchor, from the short matches
+Scores are points per hand in one seat against copies of an anchor, from the short matches
 while training (config section `watch`): last, and in brackets the best. Needs no extra.
 """
 FOLDER: Final = "runs"

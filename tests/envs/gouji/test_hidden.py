@@ -222,3 +222,11 @@ def test_a_revolter_laid_down_no_joker() -> None:
     masked = engine.mask_hidden(state, viewer)
     with pytest.raises(RecordError, match=f"a rank that it does not hold is with seat {revolter}"):
         engine.fill_hidden(masked, viewer, guess)
+
+
+def test_worlds_are_refused_in_words() -> None:
+    """It was an error without any."""
+    engine = Engine()
+    view = View.of(engine, engine.reset([7]), 0)
+    with pytest.raises(LupaiError, match="not drawn in gouji"):
+        view.determinize(2, np.random.default_rng(0))
