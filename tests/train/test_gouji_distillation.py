@@ -47,19 +47,16 @@ def test_worth_is_what_the_value_network_says_behind_each_move():
             assert ids[0] == moves[i]
             assert len(set(ids[there])) == there.sum() > 1
             assert set(ids[there]) <= set(legal.take(np.array([i])).ids()[0].tolist())
-            points = []
-            for move in ids[there]:
-                after = tables.state.take(np.array([row]))
-                engine.step(after, np.array([move]))
-                ended += after.over[0]
-                scores = engine.scores if after.over[0] else None
-                if after.phase[0] >= after.PLAY:
-                    both = scores(after) if scores else network.scores(after, engine.rules)
-                    points.append(both[0, seat])
-            if len(points) < there.sum():  # before the first lead others go on
+            after = tables.state.take(np.full(there.sum(), row))
+            engine.step(after, ids[there])
+            if (after.phase < after.PLAY).any():  # others answer before the first lead
                 continue
+            points, live = engine.scores(after)[:, seat].astype(float), np.flatnonzero(~after.over)
+            if live.size:
+                points[live] = network.scores(after.take(live), engine.rules)[:, seat]
+            ended += len(points) - live.size
             judged += 1
-            worth = np.array(points) - points[0]
+            worth = points - points[0]
             clipped += (np.abs(worth) > 1.5).sum()
             np.testing.assert_allclose(found[WORTH][i][there], worth.clip(-1.5, 1.5), atol=3e-3)
         tables.step(moves)
