@@ -28,7 +28,7 @@ def test_worth_is_what_the_value_network_says_behind_each_move():
     judging = Judging(engine, candidates=7, limit=1.5, seed=4)
     network = load_value(engine.rules)
     clipped = judged = ended = 0
-    for _ in range(90):
+    for _ in range(250):
         legal, seats = tables.asked, tables.seats
         drawn = rng.random(len(tables.rows)) < 0.3
         moves = np.where(
