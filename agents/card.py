@@ -237,7 +237,7 @@ def read_object(text: str, where: object) -> dict[str, Any]:
 
 def advice_of(network: NetworkConfig, engine: Game) -> str:
     """What ``AgentCard.advice`` has to be."""
-    return "" if network.advice == "none" else advice_hash(engine.rules)
+    return "" if network.advice == "none" else advice_hash(engine.rules, engine.game)
 
 
 _OTHER_VERSION: Final = "it was trained with another version of lupai: train it again"

@@ -38,7 +38,7 @@ from lupai.agents.card import (
     engine_for,
 )
 from lupai.agents.folders import CARD_FILE, WEIGHTS_FILE, find_agent, read_card
-from lupai.agents.network import move_table
+from lupai.agents.network import table_of
 from lupai.agents.policies import Policy, build_policy, policy_names
 from lupai.agents.role_head import RoleHead
 from lupai.agents.trained import CheckpointAgent
@@ -152,7 +152,7 @@ def load_agent(
     card = read_card(place)
     engine = engine_for(card, rules, place / CARD_FILE)
     try:
-        policy = build_policy(move_table(engine.observation_layout, engine.actions), card.network)
+        policy = build_policy(table_of(engine), card.network)
     except ValueError as error:
         raise CheckpointError(
             f"{place / CARD_FILE}: 'network' does not fit the game: {error}"

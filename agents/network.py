@@ -21,12 +21,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from lupai.agents.advice import BEHIND, FEATURES
+from lupai.agents.advice import ADVISING, BEHIND
 from lupai.agents.card import NetworkConfig
 from lupai.agents.history import history_encoder
 from lupai.envs.actions import ActionLayout
 from lupai.envs.baohuang.actions import ACTIONS
 from lupai.envs.cards import NUM_RANKS, RANK_OF_KIND
+from lupai.envs.game import Game
 from lupai.envs.layout import Layout
 
 __all__ = [
@@ -209,6 +210,7 @@ class MoveTable:
             moves; None where the layout has none.
         roles: columns of the observer's own role (emperor, guard, rebel) and of the three kinds
             of solo; None where the layout has none.
+        advice: F, numbers that an advice has for a move.
 
     The last three of the ``R`` ranks are 2, the small and the big joker.
     """
@@ -219,9 +221,12 @@ class MoveTable:
     hand: npt.NDArray[np.float32]
     recent: tuple[int, int, int] | None = None
     roles: tuple[slice, slice] | None = None
+    advice: int = ADVISING["baohuang"].features
 
 
-def move_table(layout: Layout, actions: ActionLayout = ACTIONS) -> MoveTable:
+def move_table(
+    layout: Layout, actions: ActionLayout = ACTIONS, game: str = "baohuang"
+) -> MoveTable:
     """Constants of a game's action ids under an observation layout with a section ``own_hand``."""
     hand = np.zeros((layout.size, NUM_RANKS), np.float32)
     columns = layout.slice("own_hand")
@@ -235,7 +240,13 @@ def move_table(layout: Layout, actions: ActionLayout = ACTIONS) -> MoveTable:
         roles = (slice(own, own + 3), layout.slice("solo"))
     # A rank as one number beside the one-hot: what was learned of a 9 helps with a T.
     features = np.concatenate([actions.features, actions.ordinal[:, None]], axis=1)
-    return MoveTable(layout.scale, features, actions.cards, hand, recent, roles)
+    advice = ADVISING[game].features
+    return MoveTable(layout.scale, features, actions.cards, hand, recent, roles, advice)
+
+
+def table_of(engine: Game) -> MoveTable:
+    """Constants of a game's action ids under its observation."""
+    return move_table(engine.observation_layout, engine.actions, engine.game)
 
 
 class _Constants(nn.Module):
@@ -360,10 +371,10 @@ class MoveScorer(nn.Module):
         nn.init.normal_(self.head.weight, std=0.01)  # start close to uniform over the legal moves
         self.advised = config.advice != "none"
         if self.advised:
-            self.advice = nn.Linear(FEATURES, config.move_hidden, bias=False)
+            self.advice = nn.Linear(table.advice, config.move_hidden, bias=False)
             self.again = nn.Linear(config.move_hidden, config.move_hidden)
             self.gate = nn.Linear(config.hidden[-1], config.move_hidden, bias=False)
-            self.direct = nn.Linear(FEATURES, 1, bias=False)
+            self.direct = nn.Linear(table.advice, 1, bias=False)
             nn.init.zeros_(self.direct.weight)
             nn.init.constant_(self.direct.weight[:, BEHIND], 0.1)
         self.win_weight = config.win_weight

@@ -87,7 +87,7 @@ class ScoringAgent(ABC):
         self.sample = sample
         self._checked: Any = None  # rules that were seen to be his
         network = card.network
-        self._adviser = Adviser(network.candidates) if network.advice != "none" else None
+        self._adviser = Adviser(network.candidates, card.game) if network.advice != "none" else None
         self.reset(seed)
 
     @abstractmethod

@@ -324,10 +324,6 @@ class TrainConfig(Section):
                 self.selfplay.mode == "exploit",
                 "selfplay.mode exploit: its gates and camps are Baohuang's; give self or league",
             ),
-            (
-                self.network.advice != "none",
-                f"network.advice {self.network.advice}: its features are Baohuang's; give none",
-            ),
         ):
             if wrong:
                 raise ValueError(f"{game.name} is trained without {text}")

@@ -15,7 +15,7 @@ from torch import Tensor
 import lupai
 from lupai.agents.card import AgentCard, Idle, NetworkConfig, advice_of
 from lupai.agents.checkpoint import CheckpointAgent, save_agent
-from lupai.agents.network import move_table
+from lupai.agents.network import table_of
 from lupai.agents.policies import Policy, build_policy, policy_names
 from lupai.agents.role_head import RoleHead
 from lupai.envs.game import Game
@@ -54,7 +54,7 @@ def network_config(config: TrainConfig) -> NetworkConfig:
 def policy_with(weights: Mapping[str, Tensor], config: TrainConfig, engine: Game) -> Policy:
     """A run's policy, or all of them, on the CPU and with copies of these weights."""
     with torch.random.fork_rng(devices=[]):  # first weights are drawn; who is exported plays on
-        table = move_table(engine.observation_layout, engine.actions)
+        table = table_of(engine)
         policy = build_policy(table, network_config(config))
     policy.load_state_dict(weights)
     return policy

@@ -15,7 +15,7 @@ from typing import Any, Final
 import torch
 
 import lupai
-from lupai.agents.advice import FEATURES
+from lupai.agents.advice import ADVISING
 from lupai.agents.card import CheckpointError
 from lupai.agents.checkpoint import CheckpointAgent
 from lupai.agents.onnx_agent import ADVICE, CARD_KEY, OUTPUT, OnnxAgent, seal
@@ -68,7 +68,7 @@ def onnx_bytes(agent: CheckpointAgent) -> bytes:
         "ids": torch.tensor([1, 2, 3, 4, 5]),
     }
     if agent.card.network.advice != "none":
-        example[ADVICE] = torch.zeros(5, FEATURES, dtype=torch.float16)
+        example[ADVICE] = torch.zeros(5, ADVISING[agent.card.game].features, dtype=torch.float16)
     dynamic = {0: torch.export.Dim.DYNAMIC}
     with _quiet(), torch.no_grad():
         program = torch.onnx.export(

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.advice import SURE, best_priced
+from lupai.agents.advice import ADVISING
 from lupai.agents.base import I32
 from lupai.agents.search import flat, tree
 from lupai.agents.search.errors import SearchError
@@ -21,6 +21,8 @@ from lupai.agents.streams import decision_generator
 from lupai.agents.tactical.agent import TacticalAgent
 from lupai.envs.baohuang.state import PHASE_PLAY
 from lupai.envs.view import View, Views
+
+_ADVISING: Final = ADVISING["baohuang"]
 
 
 def _before(until: float) -> bool:
@@ -84,14 +86,14 @@ class SearchAgent:
         out = np.zeros(len(seats), np.int32)
         open_: list[tuple[int, Decision]] = []
         prices = self.tactical.prices(engine.rules, state, seats, ids, offsets)
-        places = best_priced(ids, prices, offsets, self.options.candidates)
+        places = _ADVISING.best_priced(ids, prices, offsets, self.options.candidates)
         best, worth_of = np.where(places < 0, -1, ids[places]), prices[places]
         for i in range(len(seats)):
             count = int(np.count_nonzero(best[i] >= 0))
             found, worth = best[i, :count], worth_of[i, :count]
             out[i] = found[0]
             playing = state.phase[i] == PHASE_PLAY
-            if len(found) < 2 or (worth[0] >= SURE if playing else not self.options.bids):
+            if len(found) < 2 or (worth[0] >= _ADVISING.sure if playing else not self.options.bids):
                 continue
             rng = decision_generator(
                 self._seed, int(lanes[i]), int(state.redeals[i]), int(state.moves[i])

@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lupai.agents.advice import FEATURES, OF_PRICE, SURE, Adviser, advice_hash, best_priced
+from lupai.agents.advice import ADVISING, OF_PRICE, Adviser, advice_hash
 from lupai.agents.tactical.agent import TacticalAgent
 from lupai.agents.tactical.weights import TERMS, WEIGHTS
 from lupai.envs.baohuang.actions import VERB_ID
@@ -39,7 +39,9 @@ def decisions(rules, hands, steps, seed=1):
 
 def advice_of(views, count=8):
     ids, offsets = views.legal.ids()
-    return Adviser(count).advise(views.engine.rules, views.state, views.seats, ids, offsets)
+    return Adviser(count, views.engine.game).advise(
+        views.engine.rules, views.state, views.seats, ids, offsets
+    )
 
 
 @pytest.mark.parametrize("rules", PRESETS)
@@ -49,7 +51,7 @@ def test_candidates_are_the_best_priced_moves_with_their_own_numbers(rules):
     for views in decisions(rules, 4, 240):
         advice = advice_of(views)
         assert advice.ids.shape == (len(views), 8)
-        assert advice.features.shape == (len(views), 8, FEATURES)
+        assert advice.features.shape == (len(views), 8, ADVISING["baohuang"].features)
         best = agent.act_batch(views)
         np.testing.assert_array_equal(advice.ids[:, 0], best)
         for i, view in enumerate(views):
@@ -67,7 +69,7 @@ def test_candidates_are_the_best_priced_moves_with_their_own_numbers(rules):
                     met = True
                 order.append(place)
             plays = int(state.phase[0]) == PHASE_PLAY
-            if plays and prices[order[0]] >= SURE:
+            if plays and prices[order[0]] >= ADVISING["baohuang"].sure:
                 order = order[:1]
                 seen["sure"] += 1
             order = order[:8]
@@ -98,6 +100,7 @@ def test_best_priced_of_hand_made_rows():
     ids = np.array([900, pass_, claim, 901, 902, pass_, 903], np.int32)
     prices = np.array([1.0, 3.0, 2.0, 3.0, 5.0, 5.0, 1.0])
     offsets = np.array([0, 4, 7])
+    best_priced = ADVISING["baohuang"].best_priced
     assert best_priced(ids, prices, offsets, 3).tolist() == [[1, 3, 0], [4, 5, 6]]
     assert best_priced(ids, prices, offsets, 4).tolist() == [[1, 3, 0, -1], [4, 5, 6, -1]]
     assert best_priced(ids, prices, offsets, 1).tolist() == [[1], [4]]
@@ -146,5 +149,5 @@ def test_advice_is_what_shipped_networks_know(preset, weights, sample):
         digest.update(advice.ids.tobytes())
         # as thick as differences between machines are not
         digest.update(np.rint(advice.features.astype(np.float64) * 16).astype(np.int16).tobytes())
-    assert advice_hash(load_rules(preset)) == weights
+    assert advice_hash(load_rules(preset), "baohuang") == weights
     assert digest.hexdigest()[:16] == sample

@@ -60,7 +60,9 @@ def test_worth_is_what_the_value_network_says_behind_each_move(rules, advised):
         if not len(some):
             continue
         if advised:
-            advice = {k: v[some] for k, v in advice_columns(Adviser(7), tables).items()}
+            advice = {
+                k: v[some] for k, v in advice_columns(Adviser(7, engine.game), tables).items()
+            }
             asked = advice[ADVISED]
         before = {name: array.tobytes() for name, array in tables.state.arrays().items()}
         found = judging.columns(tables, moves[some], some, advice)

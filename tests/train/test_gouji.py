@@ -26,6 +26,7 @@ from lupai.train.dmc.sampler import ACTION, OBSERVATION, Sampler
 from lupai.train.games.gouji import GAME, LAYOUT, ROLES, privileged_rows, seat_roles
 from lupai.train.privileged import LABEL, PRIVILEGED, UNLABELLED
 from lupai.train.run_folder import Progress
+from lupai.train.sampling.advised import ADVISED
 from lupai.train.sampling.tables import Tables
 from lupai.train.trainer import resume, run
 from tests.train.conftest import tiny
@@ -74,7 +75,6 @@ def test_the_game_is_that_of_the_preset():
         (["rules=shandong", "network.role_head=0.1"], "without network.role_head"),
         (["rules=shandong", "reward.kind=placement"], "reward.kind placement is not of gouji"),
         (["rules=shandong", "selfplay.policies=role"], "without selfplay.policies role"),
-        (["rules=shandong", "network.advice=tactical"], "without network.advice tactical"),
         (["rules=shandong", "selfplay.mode=exploit", "target=greedy"], "without selfplay.mode"),
         (["rules=shandong", "selfplay.seats=[1,1,1,1]"], "has 4 weights; it should have 5"),
         (["rules=shandong", "watch.bands={call: [0, 1]}"], "known here: revolt, waive"),
@@ -185,8 +185,13 @@ def dmc(**sections):
     return gouji(algorithm="dmc", dmc=SMALL, **sections)
 
 
-def test_what_is_learned_is_what_hands_end_with():
-    sampler = Sampler(dmc(workers={"envs_per_runner": 4}))
+ADVICE = ("none", "tactical")
+
+
+@pytest.mark.parametrize("advice", ADVICE)
+def test_what_is_learned_is_what_hands_end_with(advice):
+    network = {"advice": advice, "candidates": 5}
+    sampler = Sampler(dmc(workers={"envs_per_runner": 4}, network=network))
     from lupai.train.dmc.learner import Learner
 
     learner = Learner(sampler.config)
@@ -202,6 +207,8 @@ def test_what_is_learned_is_what_hands_end_with():
     row = learner.learn(data, 1e-3, np.random.default_rng(0))
     assert all(math.isfinite(row[name]) for name in ("dmc/loss", "loss/value"))
     assert data[ACTION].max() < ACTIONS.size
+    if advice == "tactical":  # who plays by himself plays candidates
+        assert (data[ADVISED] == data[ACTION][:, None]).any(axis=1).all()
 
 
 def test_a_run_of_deep_monte_carlo_goes_on_bit_for_bit(tmp_path, monkeypatch):
@@ -238,7 +245,8 @@ def test_a_league_seats_opponents_at_six_seats(tmp_path, monkeypatch):
     assert "league/random/score" in lines(folder)[-1]
 
 
-def test_onnx_decides_as_torch_does():
+@pytest.mark.parametrize("advice", ADVICE)
+def test_onnx_decides_as_torch_does(advice):
     pytest.importorskip("onnx")
     pytest.importorskip("onnxscript")
     pytest.importorskip("onnxruntime")
@@ -247,7 +255,7 @@ def test_onnx_decides_as_torch_does():
     from lupai.train.export import agent_of
     from lupai.train.onnx_export import onnx_bytes
 
-    config = dmc()
+    config = dmc(network={"advice": advice})
     policy = Learner(config).policy
     with torch.random.fork_rng():
         torch.manual_seed(1)
@@ -274,6 +282,7 @@ def test_two_iterations_of_ppo(ray_session, tmp_path, monkeypatch, sampler):
         ppo={"batch_size": 256, "minibatch_size": 128},
         imitation={"steps": 200 if batch else 0},
         workers={"sampler": sampler, "envs_per_runner": 4},
+        network={"advice": "tactical" if batch else "none"},
     )
     folder = run(config, out=io.StringIO())
     rows = lines(folder)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lupai.agents.network import ValueNetwork, advised_moves, move_table
+from lupai.agents.network import ValueNetwork, advised_moves, table_of
 from lupai.agents.policies import build_policy, policy_names
 from lupai.agents.role_head import RoleHead
 from lupai.envs.game import make_game
@@ -61,7 +61,7 @@ class Learner:
         self.config = config
         sizes = network_config(config)
         engine = make_game(config.game, config.rules_string)
-        table = move_table(engine.observation_layout, engine.actions)
+        table = table_of(engine)
         self._table = table
         self.baseline: ValueNetwork | PerfectValueNetwork | None = None
         self.role_head: RoleHead | None = None

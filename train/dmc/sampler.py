@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from lupai.agents.network import advised_moves, move_table, offsets_to_rows, segment_argmax
+from lupai.agents.network import advised_moves, offsets_to_rows, segment_argmax, table_of
 from lupai.agents.policies import build_policy
 from lupai.train.config import TrainConfig
 from lupai.train.dmc.decisions import Columns, Waiting, one_of_each
@@ -98,7 +98,7 @@ class Sampler:
         """Play with these from now on."""
         if self._policy is None:
             engine = self.tables.engine
-            table = move_table(engine.observation_layout, engine.actions)
+            table = table_of(engine)
             self._policy = build_policy(table, network_config(self.config)).eval()
         self._policy.load_state_dict({k: torch.from_numpy(np.array(v)) for k, v in weights.items()})
         self.epsilon = epsilon

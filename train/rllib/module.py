@@ -22,12 +22,12 @@ from lupai.agents.network import (
     NetworkConfig,
     ValueNetwork,
     advised_moves,
-    move_table,
     segment_argmax,
     segment_chosen,
     segment_entropy,
     segment_log_softmax,
     segment_sample,
+    table_of,
     unpack_legal,
 )
 from lupai.agents.policies import Policy, build_policy, policy_names
@@ -74,7 +74,7 @@ class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
         config = NetworkConfig.from_json(self.model_config["network"])
         game = self.model_config.get("game", DEFAULT)
         engine = make_game(game, self.model_config["rules"])
-        self.table = move_table(engine.observation_layout, engine.actions)
+        self.table = table_of(engine)
         self.pi = build_policy(self.table, config)
         self.role_head = None
         if self.inference_only:

@@ -75,7 +75,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         self.teacher: Teacher | None = None
         self.judging: Judging | None = None
         advised = self.config.env_config.get("advised", 0)
-        self._adviser = Adviser(advised) if advised else None
+        self._adviser = Adviser(advised, self._game) if advised else None
 
     def sample(
         self, *, num_timesteps: int | None = None, explore: bool | None = None, **kwargs: Any

@@ -19,7 +19,7 @@ ADVICE: Final = "advice"  # [N, K, F] float16 their features
 def adviser_of(config: TrainConfig) -> Adviser | None:
     """Who advises the networks of a run; None: nobody."""
     section = config.network
-    return Adviser(section.candidates) if section.advice != "none" else None
+    return Adviser(section.candidates, config.game) if section.advice != "none" else None
 
 
 def advice_columns(adviser: Adviser, tables: Tables) -> dict[str, npt.NDArray[Any]]:
