@@ -246,7 +246,7 @@ def expected_scores(state: State, chances: F64, outcomes: F64, rules: Rules | No
     possible = np.where(seats_in[:, :, None], ~taken[:, None], _PLACES[places] > 0)
     chances = (chances + _NEAR_NONE) * possible
     chances /= np.maximum(chances.sum(axis=2, keepdims=True), _NEAR_NONE)
-    worth = chances @ VALUES[1:].astype(np.float64)
+    worth = (chances * VALUES[1:]).sum(axis=2)
     sums = [worth[:, side].sum(axis=1) for side in (_EVEN, ~_EVEN)]
     done = [~seats_in[:, side].any(axis=1) for side in (_EVEN, ~_EVEN)]
     even = np.where(done[0], sums[0], np.where(done[1], -sums[1], (sums[0] - sums[1]) / 2))

@@ -11,9 +11,11 @@ import pytest
 pytest.importorskip("torch")
 
 import lupai.agents
+from lupai.agents.advice import BEHIND, Adviser
 from lupai.agents.gouji import TacticalAgent
 from lupai.agents.gouji.value import load_value
 from lupai.train.config import ConfigError
+from lupai.train.sampling.advised import ADVICE, advice_columns
 from lupai.train.sampling.judged import CANDIDATES, STAKES, WORTH, Judging
 from lupai.train.sampling.tables import Tables
 from lupai.train.trainer import run
@@ -22,20 +24,22 @@ from tests.train.conftest import tiny
 pytestmark = pytest.mark.train
 
 
-def test_worth_is_what_the_value_network_says_behind_each_move():
+@pytest.mark.parametrize("advised", [False, True])
+def test_worth_is_what_the_value_network_says_behind_each_move(advised):
     tables = Tables("shandong", "idle", [3], 8, game="gouji")
     engine, agent, rng = tables.engine, TacticalAgent(), np.random.default_rng(1)
-    judging = Judging(engine, candidates=7, limit=1.5, seed=4)
+    judging = Judging(engine, candidates=7, limit=1.5, seed=4, trust=0.5)
     network = load_value(engine.rules)
     clipped = judged = ended = 0
-    for _ in range(90):
+    for _ in range(250):
         legal, seats = tables.asked, tables.seats
         drawn = rng.random(len(tables.rows)) < 0.3
         moves = np.where(
             drawn, legal.pick(rng.random(len(drawn))), agent.act_batch(tables.views())
         ).astype(np.int64)
         before = {name: array.tobytes() for name, array in tables.state.arrays().items()}
-        found = judging.columns(tables, moves)
+        advice = advice_columns(Adviser(7, "gouji"), tables) if advised else None
+        found = judging.columns(tables, moves, advice=advice)
         assert before == {n: array.tobytes() for n, array in tables.state.arrays().items()}
         np.testing.assert_array_equal(found[STAKES], 1)
         for i, (row, seat) in enumerate(zip(tables.rows, seats, strict=True)):
@@ -44,28 +48,29 @@ def test_worth_is_what_the_value_network_says_behind_each_move():
             assert not found[WORTH][i][~there].any()
             if not there.any():  # nothing to compare
                 continue
-            assert ids[0] == moves[i]
+            if not advised:
+                assert ids[0] == moves[i]
             assert len(set(ids[there])) == there.sum() > 1
             assert set(ids[there]) <= set(legal.take(np.array([i])).ids()[0].tolist())
-            points = []
-            for move in ids[there]:
-                after = tables.state.take(np.array([row]))
-                engine.step(after, np.array([move]))
-                ended += after.over[0]
-                scores = engine.scores if after.over[0] else None
-                if after.phase[0] >= after.PLAY:
-                    both = scores(after) if scores else network.scores(after, engine.rules)
-                    points.append(both[0, seat])
-            if len(points) < there.sum():  # before the first lead others go on
+            after = tables.state.take(np.full(there.sum(), row))
+            engine.step(after, ids[there])
+            if (after.phase < after.PLAY).any():  # others answer before the first lead
                 continue
+            points, live = engine.scores(after)[:, seat].astype(float), np.flatnonzero(~after.over)
+            if live.size:
+                points[live] = network.scores(after.take(live), engine.rules)[:, seat]
+            ended += len(points) - live.size
             judged += 1
-            worth = np.array(points) - points[0]
+            worth = points - points[0]
             clipped += (np.abs(worth) > 1.5).sum()
-            np.testing.assert_allclose(found[WORTH][i][there], worth.clip(-1.5, 1.5), atol=3e-3)
+            worth = worth.clip(-1.5, 1.5)
+            if advised:
+                worth += 0.5 * advice[ADVICE][i, there, BEHIND]
+            np.testing.assert_allclose(found[WORTH][i][there], worth, atol=3e-3)
         tables.step(moves)
     assert judged > 100
     assert clipped > 0
-    assert ended > 0
+    assert ended > 0 or advised  # advice leaves a move that surely runs out alone
 
 
 def test_deep_monte_carlo_learns_what_moves_are_worth(tmp_path):

@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from lupai.agents.advice import ADVISING, BEHIND
-from lupai.agents.by_game import Tactical
 from lupai.agents.search.judge import Judge
 from lupai.agents.search.options import Options
 from lupai.agents.streams import decision_numbers, lane_draws, table_lanes
@@ -77,7 +76,8 @@ class Judging:
         self._limit = limit
         self._seed = seed
         self._trust = trust
-        self._tactical = Tactical().of(engine)
+        self._advising = ADVISING[engine.game]
+        self._tactical = self._advising.tactical
         self._stakes = training_game(engine.game).stakes
         self._judge = Judge(engine, Options(), self._tactical)
 
@@ -143,9 +143,7 @@ class Judging:
         prices = self._tactical.prices(self._engine.rules, views.state, views.seats, ids, offsets)
         found = np.full((len(moves), self._count), -1, np.int32)
         found[:, 0] = moves
-        places = ADVISING[self._engine.game].best_priced(
-            ids, prices, offsets, self._count - 1 - RANDOM
-        )
+        places = self._advising.best_priced(ids, prices, offsets, self._count - 1 - RANDOM)
         found[:, 1:-RANDOM] = np.where(places < 0, -1, ids[places])
         lanes = table_lanes(np.asarray(state.seeds)[:, 0], seats)
         number = decision_numbers(state)
