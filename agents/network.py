@@ -249,11 +249,33 @@ def table_of(engine: Game) -> MoveTable:
     return move_table(engine.observation_layout, engine.actions, engine.game)
 
 
+def in_parts(
+    features: npt.NDArray[np.floating],
+) -> tuple[npt.NDArray[np.uint8 | np.float32], npt.NDArray[np.float32]]:
+    """``(numbers [A, F] uint8, parts [F] float32)`` with ``features = numbers / parts``, exactly in
+    float32: a quarter of the bytes in memory and files. Float32 and ones where there are no such.
+    """
+    features = features.astype(np.float32)
+    parts = np.ones(features.shape[1], np.float32)
+    for column, values in enumerate(features.T):
+        unlike = np.unique(values)
+        for part in range(1, 256):
+            numbers = np.rint(unlike * np.float32(part))
+            fits = (numbers >= 0) & (numbers <= 255) & (numbers / np.float32(part) == unlike)
+            if fits.all():
+                parts[column] = part
+                break
+        else:
+            return features, np.ones_like(parts)
+    return np.rint(features * parts).astype(np.uint8), parts
+
+
 class _Constants(nn.Module):
     """A MoveTable as buffers: they follow the module to its device but are not saved with it."""
 
     scale: Tensor
     features: Tensor
+    parts: Tensor
     rank: Tensor
     naturals: Tensor
     jokers: Tensor
@@ -270,10 +292,12 @@ class _Constants(nn.Module):
         self.dynamic_features = DYNAMIC_FEATURES + self.attached
         # The own hand is one section: keep its columns only.
         used = np.flatnonzero(table.hand.any(1))
+        features, parts = in_parts(table.features)
         self.first, self.last = int(used[0]), int(used[-1]) + 1
         for name, value in {
             "scale": torch.from_numpy(table.scale.astype(np.float32)),
-            "features": torch.from_numpy(table.features.astype(np.float32)),
+            "features": torch.from_numpy(features),
+            "parts": torch.from_numpy(parts),
             "rank": rank,
             "naturals": natural.gather(1, rank[:, None]).squeeze(1),
             "jokers": cards[:, -2:].contiguous(),
@@ -282,6 +306,11 @@ class _Constants(nn.Module):
             "hand": torch.from_numpy(table.hand[self.first : self.last].astype(np.float32)),
         }.items():
             self.register_buffer(name, value, persistent=False)
+
+    def static(self, ids: Tensor | None = None) -> Tensor:
+        """``[T, F] float32`` features of these actions; None: of all."""
+        features = self.features if ids is None else self.features.index_select(0, ids)
+        return features.to(torch.float32) / self.parts
 
     def dynamic(self, observation: Tensor, rows: Tensor, ids: Tensor) -> Tensor:
         """``[T, F] float32``: what the hand looks like after each move.
@@ -429,9 +458,9 @@ class MoveScorer(nn.Module):
         # Embed each move once: the whole table where that is less work than the moves asked for. A
         # file that is exported has it as a constant.
         if torch.compiler.is_exporting() or len(ids) > len(constants.features):
-            move = self.move(constants.features).index_select(0, ids)
+            move = self.move(constants.static()).index_select(0, ids)
         else:
-            move = self.move(constants.features.index_select(0, ids))
+            move = self.move(constants.static(ids))
         change = self.change(constants.dynamic(observation, rows, ids))
         hidden = state.index_select(0, rows) + move + change
         if advice is None:

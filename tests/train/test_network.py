@@ -13,6 +13,7 @@ from lupai.agents.network import (  # noqa: E402
     MoveScorer,
     NetworkConfig,
     ValueNetwork,
+    in_parts,
     move_table,
     offsets_to_rows,
     pack_legal,
@@ -22,9 +23,11 @@ from lupai.agents.network import (  # noqa: E402
     segment_entropy,
     segment_log_softmax,
     segment_sample,
+    table_of,
     unpack_legal,
 )
 from lupai.envs.baohuang.engine import Engine  # noqa: E402
+from lupai.envs.game import make_game, rules_class  # noqa: E402
 
 pytestmark = pytest.mark.train
 
@@ -214,6 +217,23 @@ def test_dynamic_features_tell_what_is_left_in_the_hand(game):
             float(hand.sum() == 0),
         ]
         assert found == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("name", ["baohuang", "gouji"])
+def test_features_of_moves_are_kept_in_bytes_to_the_last_bit(name):
+    engine = make_game(name, rules_class(name).default)
+    features = table_of(engine).features
+    numbers, parts = in_parts(features)
+    assert numbers.dtype == np.uint8
+    assert (numbers.astype(np.float32) / parts).tobytes() == features.tobytes()
+
+
+@pytest.mark.parametrize("odd", [-1.0, 256.0, 0.1234567])
+def test_features_that_are_no_parts_stay_as_they_are(odd):
+    features = np.array([[1, 0.25], [0, odd]], np.float32)
+    kept, parts = in_parts(features)
+    assert kept.tobytes() == features.tobytes()
+    assert parts.tolist() == [1, 1]
 
 
 def test_values_are_finite_and_constants_are_not_saved(game):

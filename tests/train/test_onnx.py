@@ -84,9 +84,8 @@ def both(preset, history, policies, advice):
     return agent, OnnxAgent(onnx_bytes(agent))
 
 
-def positions(preset, count):
+def positions(engine, count):
     """Decisions at all points of hands, ``[count]``, and then the same tables some moves on."""
-    engine = Engine(preset)
     play = Tables(engine, staggered(engine, min(count, 1000)), seed=1)
     for _ in range(-(-count // 1000)):
         yield Views(engine, play.state.take(np.arange(len(play.state))), play.state.actor.copy())
@@ -97,7 +96,7 @@ def positions(preset, count):
 def compare(variant, count):
     agent, onnx_agent = both(*variant)
     chosen = [], []
-    for views in positions(variant[0], count):
+    for views in positions(Engine(variant[0]), count):
         for agent_, out in zip((agent, onnx_agent), chosen, strict=True):
             out.append(agent_.act_batch(views))
     mine, theirs = (np.concatenate(part) for part in chosen)
