@@ -3,8 +3,7 @@
 Makes data of `tactical` (and of a mixed population, for the matrix) for each preset, trains naive
 Bayes, the GRU and the transformer on it, scores all predictors on the split `test`, leaves the
 scores in docs/belief/, and fills the tables of the page. With `--mini` it does so in mini-games of
-a `tactical` that errs now and then, where the exact posterior tells how much there is to be known,
-with `--skill` only what of it is recovered at least.
+a `tactical` that errs now and then, where the exact posterior tells how much there is to be known.
 What is finished in the work folder is not done again. `--page` measures nothing: it fills from the
 files that are there.
 """
@@ -24,7 +23,7 @@ import make_docs
 from lupai.agents.belief.base import OBSERVERS
 from lupai.envs.baohuang.rules import PRESETS
 from lupai.train.belief.scores import Interval
-from lupai.train.belief.tables import with_interval
+from lupai.train.belief.tables import SHOWN, with_interval
 from lupai.train.files import write_whole
 
 FOLDER = make_docs.ROOT / "docs" / "belief"
@@ -65,9 +64,6 @@ def main(argv: list[str] | None = None) -> int:
         "--mini", action="store_true", help="mini-games, beside the exact posterior"
     )
     parser.add_argument(
-        "--skill", action="store_true", help="what is recovered at least, with the whole deck"
-    )
-    parser.add_argument(
         "--moments", type=int, default=4, help="of each mini-game that are scored (%(default)s)"
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes that play (%(default)s)")
@@ -96,7 +92,7 @@ def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
     """Everything for one preset; False where something failed."""
     work, hands = arguments.work / f"{rules}-{arguments.hands}", arguments.hands
     work.mkdir(parents=True, exist_ok=True)
-    populations = ["tactical"] + ["mixed"] * (rules == MATRIX_RULES and not arguments.skill)
+    populations = ["tactical"] + ["mixed"] * (rules == MATRIX_RULES)
     for name in populations:
         made = lupai(
             "make-data", "--rules", rules, *POPULATIONS[name], "--calling", "neutral",
@@ -115,8 +111,6 @@ def measure(rules: str, arguments: argparse.Namespace, command: str) -> bool:
                 return False
     chosen = [*SIMPLE, *(work / f"{kind}-tactical" for kind in arguments.kinds)]
     runs = {"table": (chosen, [work / "tactical"])}
-    if arguments.skill:
-        runs = {"skill": (["grounded", *chosen[len(SIMPLE) :]], [work / "tactical"])}
     if len(populations) > 1:
         cheap = [kind for kind in arguments.kinds if kind != "transformer"]
         both = ["grounded", *(work / f"{k}-{p}" for k in cheap for p in populations)]
@@ -195,7 +189,6 @@ def fill(text: str) -> str:
         "table": score_tables(),
         "matrix": matrix_table(),
         "recovery": recovery_tables(),
-        "skill": skill_table(),
     }
     for name, made in blocks.items():
         begin, end = f"<!-- belief:{name} -->\n", f"<!-- /belief:{name} -->"
@@ -235,12 +228,12 @@ def score_tables() -> str:
             f"**{result['rules']}**, {result['population']}, split {result['split']}: {sizes} "
             f"(`{command}`; data {result['data_sha256'][:16]}).",
             "",
-            "| predictor | observer | log loss, nats | gain over grounded | Brier | ECE | AUROC | "
-            "identified |",
-            "|---|---|---|---|---|---|---|---|",
+            "| predictor | observer | log loss, nats | gain over grounded | recovered at "
+            "least | Brier | ECE | AUROC | identified |",
+            "|---|---|---|---|---|---|---|---|---|",
         ]
         for (name, observer), row in rows.items():
-            cells = [_cell(row["scores"][m]) for m in ("log_loss", "gain", "brier", "ece", "auroc")]
+            cells = [_cell(row["scores"][name]) for name in SHOWN]
             share = 100 * row["time_to_identify"]["identified"]
             shown = name.removesuffix("-tactical")
             lines.append(f"| {shown} | {observer} | {' | '.join(cells)} | {share:.0f} % |")
@@ -294,29 +287,6 @@ def recovery_tables() -> str:
             lines.append(f"{told} {' | '.join(cells)} |")
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
-
-
-def skill_table() -> str:
-    """How much of the log loss of grounded is gone, for each preset and observer."""
-    lines = [
-        "| rules | predictor | observer | log loss, nats | gain over grounded | recovered at "
-        "least | ECE before | ECE |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    sources = []
-    for command, (result,) in _results("skill"):
-        told = f"`{command}`; data {result['data_sha256'][:16]}"
-        sources.append(f"{result['rules']}: {told}")
-        for row in result["results"]:
-            if row["predictor"] == "grounded":
-                continue
-            names = ("log_loss", "gain", "skill", "ece_before", "ece")
-            cells = [_cell(row["scores"][name]) for name in names]
-            name = row["predictor"].removesuffix("-tactical")
-            lines.append(
-                f"| {result['rules']} | {name} | {row['observer']} | {' | '.join(cells)} |"
-            )
-    return "\n".join([*lines, "", "; ".join(sources) + "."]) + "\n"
 
 
 if __name__ == "__main__":

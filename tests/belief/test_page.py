@@ -12,7 +12,7 @@ from lupai.train.belief.scores import METRICS
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(
     path
-    for kind in ("table", "matrix", "recovery", "skill")
+    for kind in ("table", "matrix", "recovery")
     for path in (ROOT / "docs" / "belief").glob(f"{kind}-*.json")
 )
 
@@ -42,6 +42,6 @@ def test_scores_are_whole_and_hold_no_paths(file):
     assert str(ROOT) not in text
     for result in json.loads(text)["results"]:
         for row in result["results"]:
-            assert set(row["scores"]) >= set(METRICS) - {"recovered", "ece_before", "skill"}
+            assert set(row["scores"]) >= set(METRICS) - {"recovered", "ece_before"}
             for told in row["scores"].values():
                 assert told["low"] is None or told["low"] <= told["high"]
