@@ -183,7 +183,9 @@ def test_hands_at_a_table_alone() -> None:
 # ---- the full counts
 
 SOAK_PARTS = [("preset", part) for part in range(40)]
-SOAK_PARTS += [("options", part) for part in range(len(COMBINATIONS))]
+# Tribute has branches that are rare even where it is paid: four combinations with it once more.
+MANY_COMBINATIONS = COMBINATIONS + [options for options in COMBINATIONS if options.tribute][:4]
+SOAK_PARTS += [("options", part) for part in range(len(MANY_COMBINATIONS))]
 ENOUGH = 100
 TOTAL: dict[str, Counter[str]] = {"preset": Counter(), "options": Counter()}
 DONE: set[tuple[str, int]] = set()
@@ -193,12 +195,12 @@ DONE: set[tuple[str, int]] = set()
 @pytest.mark.xdist_group("gouji oracle soak")  # one process, which adds up the counts
 @pytest.mark.parametrize(("column", "part"), SOAK_PARTS)
 def test_many_hands(column: str, part: int) -> None:
-    """100 of 4,000 hands of the preset, or 100 of one of 32 combinations of options: 20 of them
-    dealt by the engine, 40 stacked, and 40 that go on otherwise where something rare happened.
+    """100 of 4,000 hands of the preset, or 100 of a combination of options: 20 of them dealt by
+    the engine, 40 stacked, and 40 that go on otherwise where something rare happened.
 
     They look for what is rare in the counts so far, so a part alone plays other hands.
     """
-    options = Options() if column == "preset" else COMBINATIONS[part]
+    options = Options() if column == "preset" else MANY_COMBINATIONS[part]
     seed = 100_000 * (column == "options") + 1000 * part
     rng, seen = random.Random(seed), TOTAL[column]
     dealt = [engine_deal(options, seed + i) for i in range(20)]
