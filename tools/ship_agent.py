@@ -193,6 +193,7 @@ def model_card(name, card, matches, limits, recipe) -> str:
     known = card.provenance
     network = card.network
     facts = [
+        ("game", f"`{card.game}`"),
         ("rules", f"`{card.rules}`"),
         ("algorithm", {"dmc": "Deep Monte Carlo", "ppo": "PPO"}.get(known.get("algorithm"))),
         ("network", f"hidden {list(network.hidden)}, moves {network.move_hidden}, history "
@@ -222,7 +223,8 @@ def model_card(name, card, matches, limits, recipe) -> str:
         "", "## Strength", "",
     ]  # fmt: skip
     if matches:
-        lines += ["Points per hand with 95 % intervals over deals; 0 in `camp` is equal strength."]
+        lines += ["Points per hand with 95 % intervals over deals; 0 in `camp` or `side` is equal "
+                  "strength."]  # fmt: skip
         lines += ["", "| against | format | deals | hands | score |", "|---|---|---|---|---|"]
         lines += [f"| {' | '.join(row[:-1])} |" for row in matches]
         lines += ["", "Measured by", "", "```sh", *dict.fromkeys(row[-1] for row in matches), "```"]
