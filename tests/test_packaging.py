@@ -16,8 +16,7 @@ import pytest
 import yaml
 
 import lupai
-from lupai.agents.search.network import load_value as load_value_of
-from lupai.agents.search.value import load_value
+from lupai.agents.search.network import load_value
 from lupai.agents.shipped import shipped_folder, shipped_names
 from lupai.envs.baohuang.rules import PRESETS, load_rules
 from lupai.envs.game import rules_class
@@ -96,14 +95,14 @@ def test_every_recipe_is_readable_from_the_package():
 
 def test_every_preset_has_its_value_network():
     for preset in PRESETS:
-        assert load_value(load_rules(preset)) is not None
+        assert load_value("baohuang", load_rules(preset)) is not None
         entry = importlib.resources.files("lupai.agents.search").joinpath(f"value_{preset}.npz")
         assert len(entry.read_bytes()) <= 400_000
 
 
 def test_gouji_has_its_value_network():
     for preset in rules_class("gouji").presets:
-        assert load_value_of("gouji", rules_class("gouji").load(preset)) is not None
+        assert load_value("gouji", rules_class("gouji").load(preset)) is not None
         entry = importlib.resources.files("lupai.agents.gouji").joinpath(f"value_{preset}.npz")
         assert len(entry.read_bytes()) <= 400_000
 

@@ -15,9 +15,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.search import network
 from lupai.agents.search.files import F32
-from lupai.agents.search.network import Sight, Value
+from lupai.agents.search.network import Sight
 from lupai.envs.cards import NATURAL_RANKS, NUM_RANKS, RANK_B, RANK_R
 from lupai.envs.gouji.orders import GAP, SEATS
 from lupai.envs.gouji.rules import Rules
@@ -28,8 +27,7 @@ from lupai.envs.seats import NOBODY, members
 from lupai.envs.sets import MAX_NATURALS, ROW_JOKERS, ROWS
 
 __all__ = [
-    "FEATURES", "LAYOUT", "OUTCOMES", "SIGHT", "expected_scores", "features", "load_value",
-    "outcome_of",
+    "FEATURES", "LAYOUT", "OUTCOMES", "SIGHT", "expected_scores", "features", "outcome_of",
 ]  # fmt: skip
 
 F64 = npt.NDArray[np.float64]
@@ -267,16 +265,6 @@ def expected_scores(state: State, chances: F64, outcomes: F64, rules: Rules | No
     even = even + (seen[:, 0] - seen[:, 2]) * (SWEEP / 2)  # the places alone are worth 6
     found: F64 = np.where(_EVEN, even[:, None], -even[:, None])
     return found
-
-
-def load_value(rules: Rules) -> Value | None:
-    """The network for some rules; None where there is none: a burner who may fail is worth
-    something else.
-
-    Raises:
-        SearchError: the file of the preset does not fit.
-    """
-    return network.load_value("gouji", rules)
 
 
 SIGHT: Final = Sight(

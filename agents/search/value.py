@@ -10,9 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.search import network
 from lupai.agents.search.files import F32
-from lupai.agents.search.network import Sight, Value
+from lupai.agents.search.network import Sight
 from lupai.envs.baohuang.actions import SET_IDENTITY
 from lupai.envs.baohuang.legal import set_of_action
 from lupai.envs.baohuang.rules import Rules
@@ -23,7 +22,7 @@ from lupai.envs.cards import NATURAL_RANKS, NUM_RANKS
 from lupai.envs.seats import NOBODY, members
 from lupai.envs.sets import ROWS
 
-__all__ = ["FEATURES", "LAYOUT", "SIGHT", "expected_scores", "features", "load_value"]
+__all__ = ["FEATURES", "LAYOUT", "SIGHT", "expected_scores", "features"]
 
 F64 = npt.NDArray[np.float64]
 
@@ -180,16 +179,6 @@ def expected_scores(state: State, chances: F64, rules: Rules) -> F64:
         out[pair, emperor[pair]] = np.where(equal, 1.5, 2) * camp
         out[pair, guard[pair]] = np.where(equal, 1.5, 1) * camp
     return out
-
-
-def load_value(rules: Rules) -> Value | None:
-    """The network for some rules; None where there is none: for other decks, and where roles come
-    about in another way than in the preset.
-
-    Raises:
-        SearchError: the file of the preset does not fit.
-    """
-    return network.load_value("baohuang", rules)
 
 
 SIGHT: Final = Sight(

@@ -15,7 +15,8 @@ from lupai.agents import registry
 from lupai.agents.random_agent import RandomAgent
 from lupai.agents.search import Options, SearchAgent, SearchError, files, flat, imagine
 from lupai.agents.search import value as values
-from lupai.agents.search.value import expected_scores, features, load_value
+from lupai.agents.search.network import load_value
+from lupai.agents.search.value import expected_scores, features
 from lupai.agents.streams import decision_generator
 from lupai.agents.tactical import heuristic
 from lupai.envs.baohuang.actions import SET_IDENTITY
@@ -187,7 +188,7 @@ def test_certain_places_give_the_final_scores(rules):
 
 @pytest.mark.parametrize("rules", PRESETS)
 def test_a_row_depends_on_its_own_table_alone(rules):
-    network = load_value(load_rules(rules))
+    network = load_value("baohuang", load_rules(rules))
     inputs = np.random.default_rng(1).normal(size=(700, values.FEATURES)).astype(np.float32)
     whole = network.places(inputs)
     np.testing.assert_allclose(whole.sum(axis=2), 1, atol=1e-5)
@@ -200,7 +201,7 @@ def test_sums_of_the_network_are_exact(rules):
     """Else other machines, or other numbers of tables, would see other last bits."""
     engine, state = tables(rules, 60, seed=3)
     state = state.take(np.flatnonzero(state.phase == PHASE_PLAY))
-    network, x = load_value(engine.rules), features(state, supreme=engine.rules.supreme)
+    network, x = load_value("baohuang", engine.rules), features(state, supreme=engine.rules.supreme)
     exact = x.astype(np.float64)
     for i, (weights, bias) in enumerate(network.layers):
         exact = np.rint(exact * 64) / 64 @ weights.astype(np.float64) + bias
@@ -214,7 +215,7 @@ def test_networks_are_for_the_decks_they_know():
         ("qingdao;guard_card=supreme", False), ("weihai;hold_sixes=false", False),
         ("qingdao;deck=R* 3s 3h 3d 3c 4s 4h 4d 4c 5s", False),
     ):  # fmt: skip
-        assert (load_value(load_rules(rules)) is not None) == there, rules
+        assert (load_value("baohuang", load_rules(rules)) is not None) == there, rules
 
 
 def test_network_files_that_do_not_fit_are_refused(tmp_path):

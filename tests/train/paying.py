@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
+import pytest
 
 import lupai.agents
 from lupai.envs.view import Views
@@ -90,3 +91,33 @@ def paid(
         for found in parts
     ]
     return done, scores
+
+
+def check_payment(done, scores, seats, least):
+    """Every kind pays a seat its score in the end: `score` all at once, `placement` whole points
+    earlier, `potential` with Φ of the first decision taken off; a hand's rewards sum to zero.
+
+    Args:
+        done, scores: of :func:`paid` with the kinds in this order, c = 0.75.
+        least: hands in which everybody decided, at least.
+    """
+    score, placement, shaped = done
+    before_the_end, who = 0, defaultdict(set)
+    for (hand, seat), (rewards, phi) in shaped.items():
+        who[hand].add(seat)
+        due = int(scores[hand][seat])
+        assert rewards.sum() == pytest.approx(0.1 * (due - 0.75 * phi[0]), abs=1e-4)
+        once, _ = score[hand, seat]
+        assert once[-1] == np.float32(0.1 * due)
+        assert not once[:-1].any()
+        # In points these are whole numbers, and so their sum is exact.
+        by_place, _ = placement[hand, seat]
+        points = np.rint(by_place.astype(np.float64) * 10).astype(int)
+        assert np.abs(0.1 * points - by_place).max() < 1e-5
+        assert points.sum() == due
+        before_the_end += points[:-1].any()
+    assert before_the_end > 10
+    whole = [hand for hand, some in who.items() if len(some) == seats]
+    assert len(whole) > least
+    for hand in whole:
+        assert abs(sum(placement[hand, seat][0].sum() for seat in range(seats))) < 1e-4

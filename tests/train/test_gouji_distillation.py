@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 import lupai.agents
 from lupai.agents.advice import BEHIND, Adviser
 from lupai.agents.gouji import TacticalAgent
-from lupai.agents.gouji.value import load_value
+from lupai.agents.search.network import load_value
 from lupai.train.config import ConfigError
 from lupai.train.sampling.advised import ADVICE, advice_columns
 from lupai.train.sampling.judged import CANDIDATES, STAKES, WORTH, Judging
@@ -29,7 +29,7 @@ def test_worth_is_what_the_value_network_says_behind_each_move(advised):
     tables = Tables("shandong", "idle", [3], 8, game="gouji")
     engine, agent, rng = tables.engine, TacticalAgent(), np.random.default_rng(1)
     judging = Judging(engine, candidates=7, limit=1.5, seed=4, trust=0.5)
-    network = load_value(engine.rules)
+    network = load_value("gouji", engine.rules)
     clipped = judged = ended = 0
     for _ in range(250):
         legal, seats = tables.asked, tables.seats

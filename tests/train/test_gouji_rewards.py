@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections import Counter, defaultdict
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from lupai.train.games.gouji import placement_credit, potential
 from lupai.train.rewards import Rewards
 from lupai.train.sampling.payroll import Payroll
 from lupai.train.sampling.tables import Tables
-from tests.train.paying import mover, paid
+from tests.train.paying import check_payment, mover, paid
 
 pytestmark = pytest.mark.train
 
@@ -85,30 +85,9 @@ def odd_deals(monkeypatch):
 
 @pytest.mark.parametrize(("rules", "play"), PLAYS)
 def test_every_seat_is_paid_its_score(rules, play, odd_deals):
-    (score, placement, shaped), scores = paid(
-        rules, KINDS, play, rounds=(60, 7, 130), game="gouji", before=1.0
-    )
+    done, scores = paid(rules, KINDS, play, rounds=(60, 7, 130), game="gouji", before=1.0)
     assert len(scores) > 15
-    before_the_end = 0
-    seats = defaultdict(set)
-    for (hand, seat), (rewards, phi) in shaped.items():
-        seats[hand].add(seat)
-        due = int(scores[hand][seat])
-        assert rewards.sum() == pytest.approx(0.1 * (due - 0.75 * phi[0]), abs=1e-4)
-        once, _ = score[hand, seat]
-        assert once[-1] == np.float32(0.1 * due)
-        assert not once[:-1].any()
-        # In points these are whole numbers, and so their sum is exact.
-        by_place, _ = placement[hand, seat]
-        points = np.rint(by_place.astype(np.float64) * 10).astype(int)
-        assert np.abs(0.1 * points - by_place).max() < 1e-5
-        assert points.sum() == due
-        before_the_end += points[:-1].any()
-    assert before_the_end > 10
-    whole = [hand for hand, some in seats.items() if len(some) == 6]
-    assert len(whole) > 10
-    for hand in whole:
-        assert abs(sum(placement[hand, seat][0].sum() for seat in SEATS)) < 1e-4
+    check_payment(done, scores, seats=6, least=10)
 
 
 def test_the_hands_of_these_tests_have_all_that_is_rare():

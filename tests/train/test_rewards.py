@@ -16,7 +16,7 @@ from lupai.train.games.baohuang import placement_credit, potential
 from lupai.train.rewards import Rewards, coefficient
 from lupai.train.sampling.payroll import Payroll
 from lupai.train.sampling.tables import Tables
-from tests.train.paying import mover, paid
+from tests.train.paying import check_payment, mover, paid
 
 pytestmark = pytest.mark.train
 
@@ -36,31 +36,10 @@ KINDS = ["score", "placement", "potential"]
 @pytest.mark.parametrize("play", ["random", "greedy"])
 @pytest.mark.parametrize("rules", RULES)
 def test_every_seat_is_paid_its_score(rules, play):
-    (score, placement, shaped), scores = paid(rules, KINDS, play)
+    done, scores = paid(rules, KINDS, play)
     assert len(scores) > 15
     assert not any(some.sum() for some in scores.values())
-    before_the_end = 0
-    for (hand, seat), (rewards, phi) in shaped.items():
-        due = int(scores[hand][seat])
-        assert rewards.sum() == pytest.approx(0.1 * (due - 0.75 * phi[0]), abs=1e-4)
-        once, _ = score[hand, seat]
-        assert once[-1] == np.float32(0.1 * due)
-        assert not once[:-1].any()
-        # In points these are whole numbers, and so their sum is exact.
-        by_place, _ = placement[hand, seat]
-        points = np.rint(by_place.astype(np.float64) * 10).astype(int)
-        assert np.abs(0.1 * points - by_place).max() < 1e-5
-        assert points.sum() == due
-        before_the_end += points[:-1].any()
-    seats = defaultdict(set)
-    for hand, seat in shaped:
-        seats[hand].add(seat)
-    # Everybody decided in nearly all of them: the rewards of a hand sum to zero.
-    whole = [hand for hand, some in seats.items() if len(some) == 5]
-    assert len(whole) > 15
-    for hand in whole:
-        assert abs(sum(placement[hand, seat][0].sum() for seat in range(5))) < 1e-4
-    assert before_the_end > 10
+    check_payment(done, scores, seats=5, least=15)
 
 
 @pytest.mark.parametrize("play", ["random", "greedy"])

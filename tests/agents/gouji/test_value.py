@@ -10,8 +10,9 @@ import pytest
 
 from lupai.agents.gouji import GreedyAgent, TacticalAgent
 from lupai.agents.gouji import value as values
-from lupai.agents.gouji.value import expected_scores, features, load_value
+from lupai.agents.gouji.value import expected_scores, features
 from lupai.agents.search.judge import Judge
+from lupai.agents.search.network import load_value
 from lupai.agents.search.options import Options
 from lupai.envs.gouji.engine import Engine
 from lupai.envs.gouji.orders import SEATS, pack, unpack
@@ -241,12 +242,12 @@ def test_it_is_there_for_rules_that_leave_values_alone():
         ("shandong", True), ("shandong;hand_sizes=always;revolution=false", True),
         ("shandong;tribute=true;end=last_player", True), ("shandong;burn_fail=last_place", False),
     ):  # fmt: skip
-        assert (load_value(load_rules(rules)) is not None) == there, rules
+        assert (load_value("gouji", load_rules(rules)) is not None) == there, rules
 
 
 def test_a_table_is_worth_the_same_alone_and_among_others():
     engine, state = tables(80, seed=3)
-    network = load_value(engine.rules)
+    network = load_value("gouji", engine.rules)
     whole = network.scores(state, engine.rules)
     places, outcomes = network.chances(features(state))
     np.testing.assert_allclose(places.sum(axis=2), 1, atol=1e-5)
@@ -260,7 +261,7 @@ def test_a_table_is_worth_the_same_alone_and_among_others():
 def test_sums_of_the_network_are_exact():
     """Else other machines, or other numbers of tables, would see other last bits."""
     engine, state = tables(80, seed=4)
-    network, x = load_value(engine.rules), features(state)
+    network, x = load_value("gouji", engine.rules), features(state)
     exact = x.astype(np.float64)
     for i, (weights, bias) in enumerate(network.layers):
         exact = np.rint(exact * 64) / 64 @ weights.astype(np.float64) + bias
@@ -287,7 +288,7 @@ def turned(state, by):
 def test_seats_are_alike():
     """Turned by a seat the sides change places, turned by two they stay."""
     engine = Engine()
-    network = load_value(engine.rules)
+    network = load_value("gouji", engine.rules)
     for state in (tables(60, seed=5)[1], revolted(60)[1]):
         scores = network.scores(state, engine.rules)
         for by in range(1, SEATS):
@@ -324,7 +325,7 @@ def test_it_knows_more_than_hand_sizes():
     places that was fitted to these very hands."""
     engine, state, points = hands_of(GreedyAgent(), np.arange(600) + 77_000_000)
     row = np.arange(len(state))
-    said = load_value(engine.rules).scores(state, engine.rules)[row, state.actor]
+    said = load_value("gouji", engine.rules).scores(state, engine.rules)[row, state.actor]
     order = (state.actor[:, None] + np.arange(SEATS)) % SEATS
     x = np.concatenate(
         [state.sizes[row[:, None], order], state.places[row[:, None], order] == 0,
@@ -352,7 +353,7 @@ def test_the_judge_goes_on_to_the_first_lead_and_keeps_what_is_sure():
     assert (fresh.phase == Phase.PLAY).all()
     assert (fresh.played.sum(axis=(1, 2)) == 0).all()
     np.testing.assert_allclose(
-        scores, load_value(engine.rules).scores(fresh, engine.rules), atol=1e-3
+        scores, load_value("gouji", engine.rules).scores(fresh, engine.rules), atol=1e-3
     )
     for row in (0, 13):
         alone = judge.scores(engine.reset([row]), lanes[:1])
