@@ -233,7 +233,8 @@ def score_tables() -> str:
             "|---|---|---|---|---|---|---|---|---|",
         ]
         for (name, observer), row in rows.items():
-            cells = [_cell(row["scores"][name]) for name in SHOWN]
+            scores = row["scores"]
+            cells = [_cell(scores[name]) if name in scores else "–" for name in SHOWN]
             share = 100 * row["time_to_identify"]["identified"]
             shown = name.removesuffix("-tactical")
             lines.append(f"| {shown} | {observer} | {' | '.join(cells)} | {share:.0f} % |")
