@@ -136,18 +136,26 @@ class NetworkPredictor:
         temperatures: logarithms of chances are divided by them: ``[3]`` by OBSERVERS, or one for
             all.
         name: shown in tables.
+        nobody: factors of the chance of "nobody" before the temperature, ``[3]`` or one for all: a
+            network learns hands, and hands of a lone emperor have fewer decisions than others.
     """
 
     def __init__(
-        self, net: BeliefNet, rules: str, temperatures: npt.ArrayLike = 1.0, name: str | None = None
+        self,
+        net: BeliefNet,
+        rules: str,
+        temperatures: npt.ArrayLike = 1.0,
+        name: str | None = None,
+        nobody: npt.ArrayLike = 1.0,
     ) -> None:
         self.net, self.rules = net.eval(), rules
         self.temperatures = by_observer(temperatures, "temperature", positive=True)
+        self.nobody = by_observer(nobody, "nobody", positive=True)
         self.name = net.kind if name is None else name
 
     def logits(self, views: HandViews) -> npt.NDArray[np.float32]:
-        """``[N, S] float32`` logarithms of chances by subject, before the temperature and without a
-        common constant; -inf for who is excluded."""
+        """``[N, S] float32`` logarithms of chances by subject, as the network says them: before
+        factor and temperature and without a common constant; -inf for who is excluded."""
         with np.errstate(divide="ignore"):
             out: npt.NDArray[np.float32] = np.log(priors(views))
         emperor, dealt = hands_of(views)
@@ -175,7 +183,10 @@ class NetworkPredictor:
         """
         check_rules(self, views)
         seen = hand_views(views)
-        return by_class(seen, soften(self.logits(seen), self.temperatures[observers_of(seen)]))
+        who = observers_of(seen)
+        logits = self.logits(seen).astype(np.float64)
+        logits[np.arange(len(logits)), seen.state.emperor] += np.log(self.nobody[who])
+        return by_class(seen, soften(logits, self.temperatures[who]))
 
     def card(self, provenance: dict[str, Any]) -> tuple[BeliefCard, dict[str, npt.NDArray[Any]]]:
         """What is saved of it."""
@@ -184,6 +195,7 @@ class NetworkPredictor:
             "units": net.units,
             "layers": net.layers,
             "temperature": self.temperatures.tolist(),
+            "nobody": self.nobody.tolist(),
         }
         arrays = {name: value.detach().numpy() for name, value in net.state_dict().items()}
         card = BeliefCard(
@@ -202,6 +214,7 @@ class NetworkPredictor:
         check_inputs(card, LAYOUT, folder)
         units, layers = (card.settings.get(key) for key in ("units", "layers"))
         temperature: Any = card.settings.get("temperature")
+        nobody: Any = card.settings.get("nobody", 1.0)  # older ones have none
         if not (isinstance(units, int) and 8 <= units <= 1024 and units % 8 == 0) or not (
             isinstance(layers, int) and 1 <= layers <= 16
         ):
@@ -216,7 +229,7 @@ class NetworkPredictor:
             reason = " ".join(str(error).split())[:160]
             raise BeliefError(f"{folder}: no weights of this network ({reason})") from None
         try:
-            return cls(net, card.rules, temperature, card.name)
+            return cls(net, card.rules, temperature, card.name, nobody)
         except BeliefError as error:
             raise BeliefError(f"{folder}: no settings of a network: {error}") from None
 

@@ -22,7 +22,7 @@ from lupai.agents.belief.views import PublicLog
 from lupai.envs.baohuang.rules import load_rules
 from lupai.train.belief.data import make_data
 from lupai.train.belief.decisions import OBSERVERS
-from lupai.train.belief.networks import train_network
+from lupai.train.belief.networks import calibration, train_network
 from lupai.train.belief.playing import Plan
 from lupai.train.belief.scoring import check_causal, score_data
 from tests.belief.hands import RULES, decisions
@@ -209,6 +209,32 @@ def test_the_same_seed_learns_the_same(kind, data):
     assert any(not torch.equal(value, other[key]) for key, value in same.items())
 
 
+def test_calibration_finds_temperature_and_factor_of_nobody():
+    """Labels drawn from honest chances; what is told of them is spread, and nobody doubled."""
+    rng = np.random.default_rng(3)
+    honest = rng.normal(0, 2, (40_000, 5))
+    labels = (honest + rng.gumbel(size=honest.shape)).argmax(axis=1)
+    alone = np.zeros(honest.shape, bool)
+    alone[np.arange(len(alone)), rng.integers(5, size=len(alone))] = True
+    temperature, factor = calibration(1.6 * honest + alone * np.log(2), labels, alone)
+    assert temperature == pytest.approx(1.6, rel=0.04)
+    assert factor == pytest.approx(0.5, rel=0.1)
+    excluded = np.where(alone, -np.inf, honest)
+    labels = (excluded + rng.gumbel(size=honest.shape)).argmax(axis=1)
+    temperature, factor = calibration(2 * excluded, labels, alone)
+    assert temperature == pytest.approx(2, rel=0.04)
+    assert factor == 1
+
+
+def test_the_factor_of_nobody_is_his_alone():
+    views = decisions("weihai").views("spectator")
+    net, rules = some_network("gru", "weihai").net, str(load_rules("weihai"))
+    said = [NetworkPredictor(net, rules, nobody=factor).predict(views) for factor in (1, 3)]
+    odds = [p[:, ALONE] / (1 - p[:, ALONE]) for p in said]
+    assert (odds[0] > 0).any()
+    np.testing.assert_allclose(odds[1], 3 * odds[0], rtol=1e-6)
+
+
 # --- folders ----------------------------------------------------------------------------------
 
 
@@ -236,6 +262,7 @@ def test_saved_and_loaded_it_says_the_same(folder):
         ({"units": 16, "layers": 0, "temperature": 1}, "no settings of a network"),
         ({"units": 16, "layers": 2, "temperature": 0}, "no settings of a network"),
         ({"units": 16, "layers": 2, "temperature": [1, 2]}, "no settings of a network"),
+        ({"units": 16, "layers": 2, "temperature": 1, "nobody": 0}, "no settings of a network"),
         ({}, "no settings of a network"),
     ],
 )

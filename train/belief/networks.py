@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -38,6 +39,8 @@ RATE: Final = 2e-3
 DECAY: Final = 1e-3
 CLIP: Final = 1.0
 PATIENCE: Final = 6  # epochs without a better dev loss
+_ROUNDS: Final = 4  # of temperature and factor
+_MOST: Final = math.log(16)  # logarithm of a factor, up or down
 LAYERS: Final = {"gru": 1, "transformer": 2}
 Say = Callable[[str], object]
 
@@ -234,13 +237,13 @@ def train_network(
         if late or epoch - best_epoch >= PATIENCE:
             break
     net.load_state_dict(kept)
-    temperatures = fit_temperatures(net, dev)
+    temperatures, nobody = calibrated(net, dev)
     told = (
         f"{len(train):,} hands, {epoch} epochs, {spent / 60:.1f} min; best {best_epoch}: dev log "
         f"loss {best:.4f} nats; temperatures "
         f"{', '.join(f'{t:.3f} ({o})' for t, o in zip(temperatures, OBSERVERS, strict=True))}"
     )
-    return NetworkPredictor(net, rules, temperatures, name), told
+    return NetworkPredictor(net, rules, temperatures, name, nobody), told
 
 
 def _batches(examples: Examples, rng: np.random.Generator, size: int) -> Any:
@@ -255,42 +258,69 @@ def _batches(examples: Examples, rng: np.random.Generator, size: int) -> Any:
 
 def _all_logits(
     net: BeliefNet, examples: Examples
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.intp]]:
-    """Logits ``[N, S]``, labels ``[N]`` and observers ``[N]`` of all decisions."""
+) -> tuple[
+    npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.intp], npt.NDArray[np.bool_]
+]:
+    """Logits ``[N, S]``, labels ``[N]``, observers ``[N]`` and who stands for nobody ``[N, S]``, of
+    all decisions."""
     net.eval()
     order = np.argsort([log.seats.shape[1] for log in examples.logs]).tolist()
     flags = [TABLE_FIELDS.index(name) for name in OBSERVERS]
-    logits, labels, observers = [], [], []
+    alone_at = TABLE_FIELDS.index("subject_is_emperor")
+    logits, labels, observers, alone = [], [], [], []
     with torch.no_grad():
         for start in range(0, len(order), HANDS_AT_ONCE):
             batch = examples.batch(order[start : start + HANDS_AT_ONCE], None)
             logits.append(logits_of(net, batch).numpy())
             labels.append(batch[-1].numpy())
             observers.append(batch[3][:, 0, flags].argmax(dim=1).numpy())
-    return np.concatenate(logits), np.concatenate(labels), np.concatenate(observers)
+            alone.append(batch[3][:, :, alone_at].numpy() > 0)
+    return (
+        np.concatenate(logits),
+        np.concatenate(labels),
+        np.concatenate(observers),
+        np.concatenate(alone),
+    )
 
 
 def dev_loss(net: BeliefNet, examples: Examples) -> float:
     """Mean log loss in nats over all decisions of all observers."""
-    logits, labels, _ = _all_logits(net, examples)
+    logits, labels, _, _ = _all_logits(net, examples)
     return _loss(logits, labels, 1.0)
 
 
-def fit_temperatures(net: BeliefNet, examples: Examples) -> list[float]:
-    """By OBSERVERS the temperature of the least log loss, 1/4 … 4; 1 where he is never asked."""
-    logits, labels, observers = _all_logits(net, examples)
+def calibrated(net: BeliefNet, examples: Examples) -> tuple[list[float], list[float]]:
+    """By OBSERVERS temperatures and factors of "nobody"; 1 for an observer who is never asked."""
+    logits, labels, observers, alone = _all_logits(net, examples)
     found = []
     for who in range(len(OBSERVERS)):
         rows = observers == who
-        said, true = logits[rows], labels[rows]
-        best = _lowest_loss(said, true) if rows.any() else 0.0
-        found.append(math.exp(best))
-    return found
+        found.append(calibration(logits[rows], labels[rows], alone[rows]) if rows.any() else (1, 1))
+    temperatures, nobody = zip(*found, strict=True)
+    return list(temperatures), list(nobody)
 
 
-def _lowest_loss(logits: npt.NDArray[Any], labels: npt.NDArray[Any]) -> float:
-    """Logarithm of the best temperature."""
-    return lowest(lambda t: _loss(logits, labels, math.exp(t)), -WIDEST, WIDEST)
+def calibration(
+    logits: npt.NDArray[Any], labels: npt.NDArray[Any], alone: npt.NDArray[np.bool_]
+) -> tuple[float, float]:
+    """Temperature, 1/4 … 4, and factor of "nobody", 1/16 … 16, of the least log loss.
+
+    Args:
+        logits: ``[N, S]``. labels: ``[N]`` the true subject. alone: ``[N, S]`` which subject stands
+            for nobody; where it is excluded everywhere the factor is 1.
+    """
+    logits = logits.astype(np.float64)
+    possible = bool(np.isfinite(logits[alone]).any())
+    widen = factor = 0.0  # logarithms
+
+    def loss(wide: float, times: float) -> float:
+        return _loss(logits + alone * times, labels, math.exp(wide))
+
+    for _ in range(_ROUNDS if possible else 1):  # one after the other: the valley is convex
+        widen = lowest(partial(loss, times=factor), -WIDEST, WIDEST)
+        if possible:
+            factor = lowest(partial(loss, widen), -_MOST, _MOST)
+    return math.exp(widen), math.exp(factor)
 
 
 def _loss(logits: npt.NDArray[Any], labels: npt.NDArray[Any], temperature: float) -> float:
