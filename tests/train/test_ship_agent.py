@@ -106,8 +106,8 @@ def test_it_is_taken_by_name(there, monkeypatch):
 def test_commands_take_it_and_list_it(there, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     listed = command("agents")
-    assert [line.split()[:2] for line in listed.out.splitlines()[-2:]] == [
-        ["search", "any"], ["lupai/tiny-v1", "qingdao"],
+    assert [line.split()[:3] for line in listed.out.splitlines()[-2:]] == [
+        ["search", "baohuang", "any"], ["lupai/tiny-v1", "baohuang", "qingdao"],
     ]  # fmt: skip
     assert json.loads(command("agents", "--json").out)[-1]["agent"] == "lupai/tiny-v1"
     done = command("play", "--against", "lupai/tiny-v1", "--seed", "3", stdin=b"q\n")
