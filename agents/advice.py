@@ -26,9 +26,7 @@ from lupai.agents.tactical import weights
 from lupai.agents.tactical.agent import TacticalAgent
 from lupai.agents.tactical.bids import BIDS
 from lupai.envs.baohuang.actions import VERB_ID
-from lupai.envs.baohuang.state import PHASE_PLAY
 from lupai.envs.gouji.actions import VERB_ID as GOUJI_VERB_ID
-from lupai.envs.gouji.state import Phase
 
 __all__ = ["ADVISING", "BEHIND", "Advice", "Adviser", "Advising", "advice_hash"]
 
@@ -47,7 +45,6 @@ class Advising:
         tactical: who prices, with the method ``prices`` of both games' ``tactical``.
         terms: names of the terms of a price.
         passes: ids of the ways to pass, of which one is enough.
-        play: phase in which there are terms.
         sure: price from which a move in play needs no second thought.
         floor: a move of this price or less was not looked at.
         fitted: of rules, what of ``tactical`` is fitted, as JSON values.
@@ -56,7 +53,6 @@ class Advising:
     tactical: Any
     terms: tuple[str, ...]
     passes: tuple[int, ...]
-    play: int
     sure: float
     floor: float
     fitted: Callable[[Any], list[Any]]
@@ -106,7 +102,6 @@ ADVISING: Final = {
         tactical=TacticalAgent(),
         terms=weights.TERMS,
         passes=tuple(VERB_ID[verb] for verb in ("pass", "yield", "claim")),
-        play=PHASE_PLAY,
         sure=weights.FIXED["runs_out"] / 2,
         floor=-np.inf,
         fitted=_fitted,
@@ -115,7 +110,6 @@ ADVISING: Final = {
         tactical=gouji.TacticalAgent(),
         terms=gouji_weights.TERMS,
         passes=tuple(GOUJI_VERB_ID[verb] for verb in ("pass", "yield")),
-        play=Phase.PLAY,
         sure=gouji_weights.FIXED["runs_out"] / 2,
         floor=gouji.NO_LOOK,
         fitted=_fitted_gouji,
@@ -161,7 +155,7 @@ class Adviser:
         places = asked.best_priced(ids, prices, offsets, self.count)
         there = places >= 0
         price = prices[places]
-        sure = (price[:, 0] >= asked.sure) & (np.asarray(state.phase) == asked.play)
+        sure = (price[:, 0] >= asked.sure) & (np.asarray(state.phase) == state.PLAY)
         there[sure, 1:] = False
         features = np.zeros((*places.shape, asked.features), np.float16)
         behind = price - price[:, :1]

@@ -14,6 +14,7 @@ Pure torch, no Ray: this is what a saved agent needs to play.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -223,6 +224,13 @@ class MoveTable:
     roles: tuple[slice, slice] | None = None
     advice: int = ADVISING["baohuang"].features
 
+    @cached_property
+    def in_parts(
+        self,
+    ) -> tuple[npt.NDArray[np.uint8 | np.float32], npt.NDArray[np.float32]]:
+        """:func:`in_parts` of the features, found once for all networks that are built of it."""
+        return in_parts(self.features)
+
 
 def move_table(
     layout: Layout, actions: ActionLayout = ACTIONS, game: str = "baohuang"
@@ -292,7 +300,7 @@ class _Constants(nn.Module):
         self.dynamic_features = DYNAMIC_FEATURES + self.attached
         # The own hand is one section: keep its columns only.
         used = np.flatnonzero(table.hand.any(1))
-        features, parts = in_parts(table.features)
+        features, parts = table.in_parts
         self.first, self.last = int(used[0]), int(used[-1]) + 1
         for name, value in {
             "scale": torch.from_numpy(table.scale.astype(np.float32)),

@@ -16,10 +16,10 @@ import pytest
 import yaml
 
 import lupai
-from lupai.agents.search.network import load_value
+from lupai.agents.search.network import load_value, sight_of
 from lupai.agents.shipped import shipped_folder, shipped_names
-from lupai.envs.baohuang.rules import PRESETS, load_rules
-from lupai.envs.game import rules_class
+from lupai.envs.baohuang.rules import PRESETS
+from lupai.envs.game import GAMES, rules_class
 from lupai.envs.records import verify_record
 from lupai.train.belief.data import open_data, sample_names
 from lupai.train.belief.splits import SPLITS, deal_hash, split_of
@@ -93,18 +93,12 @@ def test_every_recipe_is_readable_from_the_package():
         assert isinstance(yaml.safe_load(recipe.read_text("utf-8")), dict), recipe.name
 
 
-def test_every_preset_has_its_value_network():
-    for preset in PRESETS:
-        assert load_value("baohuang", load_rules(preset)) is not None
-        entry = importlib.resources.files("lupai.agents.search").joinpath(f"value_{preset}.npz")
-        assert len(entry.read_bytes()) <= 400_000
-
-
-def test_gouji_has_its_value_network():
-    for preset in rules_class("gouji").presets:
-        assert load_value("gouji", rules_class("gouji").load(preset)) is not None
-        entry = importlib.resources.files("lupai.agents.gouji").joinpath(f"value_{preset}.npz")
-        assert len(entry.read_bytes()) <= 400_000
+@pytest.mark.parametrize("game", GAMES)
+def test_every_preset_has_its_value_network(game):
+    files = importlib.resources.files(sight_of(game).package)
+    for preset in rules_class(game).presets:
+        assert load_value(game, rules_class(game).load(preset)) is not None
+        assert len(files.joinpath(f"value_{preset}.npz").read_bytes()) <= 400_000
 
 
 def test_shipped_agents_are_whole_and_small():

@@ -34,7 +34,7 @@ from value_data import BLOCK, Greedy, Rows, gather, play
 
 from lupai.agents.search import files
 from lupai.agents.search.network import Sight, Value, sight_of
-from lupai.envs.game import GAMES, rules_class
+from lupai.envs.game import GAMES, game_of_preset, rules_class
 
 TRUST = 0.6  # lambda: weight of the following table's own target against the network's word
 HELD_OUT = 20  # two blocks of so many
@@ -189,9 +189,9 @@ def fit(data: Rows, held: Rows, arguments: argparse.Namespace) -> Fit:
 
 def main() -> None:
     """Command line."""
-    games = {preset: game for game in GAMES for preset in rules_class(game).presets}
+    presets = [preset for game in GAMES for preset in rules_class(game).presets]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rules", default="qingdao", choices=games, help="preset")
+    parser.add_argument("--rules", default="qingdao", choices=presets, help="preset")
     parser.add_argument("--hands", type=int, default=50_000, help="hands of tactical")
     parser.add_argument("--before", type=int, default=80_000, help="hands of greedy")
     parser.add_argument("--epochs", type=int, default=2, help="of each of two fits")
@@ -206,7 +206,7 @@ def main() -> None:
     )
     parser.add_argument("--only-play", action="store_true", help="fill the folder, fit nothing")
     arguments = parser.parse_args()
-    arguments.game = games[arguments.rules]
+    arguments.game = game_of_preset(arguments.rules)
     blocks = gather(arguments)
     if arguments.only_play:
         return

@@ -20,7 +20,7 @@ from lupai.agents.search.network import Sight
 from lupai.envs.cards import NATURAL_RANKS, NUM_RANKS, RANK_B, RANK_R
 from lupai.envs.gouji.orders import GAP, SEATS
 from lupai.envs.gouji.rules import Rules
-from lupai.envs.gouji.scoring import SWEEP, VALUES, even_sum
+from lupai.envs.gouji.scoring import EVEN, SWEEP, VALUES, by_seat, even_sum
 from lupai.envs.gouji.sets import GOUJI_FROM, PARTS, ROW_TWOS
 from lupai.envs.gouji.state import Kind, State
 from lupai.envs.seats import NOBODY, members
@@ -75,7 +75,6 @@ FEATURES: Final = _ALL_SEATS + sum(width for _, width in OF_TABLE)
 LAYOUT: Final = [SEATS, OF_SEAT, OF_TABLE]
 OUTCOMES: Final = 3  # 串三户 of the asked seat's side, none, of the other side
 _SEATS: Final = np.arange(SEATS)
-_EVEN: Final = _SEATS % 2 == 0
 _ORDER: Final = (_SEATS[:, None] + _SEATS) % SEATS
 _OPPOSITE: Final = (_SEATS + 3) % SEATS
 _FOES: Final = (_SEATS[:, None] + np.array([1, 3, 5])) % SEATS
@@ -245,12 +244,12 @@ def expected_scores(state: State, chances: F64, outcomes: F64, rules: Rules | No
     chances = (chances + _NEAR_NONE) * possible
     chances /= np.maximum(chances.sum(axis=2, keepdims=True), _NEAR_NONE)
     worth = (chances * VALUES[1:]).sum(axis=2)
-    sums = [worth[:, side].sum(axis=1) for side in (_EVEN, ~_EVEN)]
-    done = [~seats_in[:, side].any(axis=1) for side in (_EVEN, ~_EVEN)]
+    sums = [worth[:, side].sum(axis=1) for side in (EVEN, ~EVEN)]
+    done = [~seats_in[:, side].any(axis=1) for side in (EVEN, ~EVEN)]
     even = np.where(done[0], sums[0], np.where(done[1], -sums[1], (sums[0] - sums[1]) / 2))
     # a sweep: possible until a foe is among the first three, a revolter counting as third
     may = []
-    for side in (_EVEN, ~_EVEN):
+    for side in (EVEN, ~EVEN):
         last = 3 - (side[revolter] & (revolter != NOBODY))[:, None]
         foes = places[:, ~side]
         may.append(~((foes > 0) & (foes <= last)).any(axis=1))
@@ -263,8 +262,7 @@ def expected_scores(state: State, chances: F64, outcomes: F64, rules: Rules | No
     seen = (seen + _NEAR_NONE) * allowed
     seen /= seen.sum(axis=1, keepdims=True)
     even = even + (seen[:, 0] - seen[:, 2]) * (SWEEP / 2)  # the places alone are worth 6
-    found: F64 = np.where(_EVEN, even[:, None], -even[:, None])
-    return found
+    return by_seat(even)
 
 
 SIGHT: Final = Sight(

@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lupai.agents.advice import ADVISING, OF_PRICE, Adviser, advice_hash
+from lupai.agents.advice import ADVISING, Adviser, advice_hash
 from lupai.agents.tactical.agent import TacticalAgent
 from lupai.agents.tactical.weights import TERMS, WEIGHTS
 from lupai.envs.baohuang.actions import VERB_ID
@@ -18,6 +18,7 @@ from lupai.envs.baohuang.rules import load_rules
 from lupai.envs.baohuang.state import PHASE_PLAY
 from lupai.envs.view import Views
 from tests.agents.test_tactical import TABLES, moves_in_two_worlds, with_small_deck
+from tests.agents.told import check_told
 
 PRESETS = ("qingdao", "shiwei", "weihai")
 
@@ -61,32 +62,16 @@ def test_candidates_are_the_best_priced_moves_with_their_own_numbers(rules):
             prices = agent.prices(
                 views.engine.rules, state, me, ids, np.array([0, len(ids)]), terms
             )
-            order, met = [], False
-            for place in sorted(range(len(ids)), key=lambda k: (-prices[k], k)):
-                if int(ids[place]) in passes:
-                    if met:
-                        continue
-                    met = True
-                order.append(place)
             plays = int(state.phase[0]) == PHASE_PLAY
-            if plays and prices[order[0]] >= ADVISING["baohuang"].sure:
-                order = order[:1]
-                seen["sure"] += 1
-            order = order[:8]
-            there = advice.ids[i] >= 0
-            assert advice.ids[i][there].tolist() == ids[order].tolist()
-            assert not advice.features[i][~there].any()
-            got = advice.features[i][there].astype(np.float64)
-            behind = prices[order] - prices[order[0]]
-            np.testing.assert_allclose(got[:, 0], np.maximum(behind, -4), atol=2e-3)
-            np.testing.assert_array_equal(got[:, 1], np.arange(len(order)) == 0)
-            np.testing.assert_allclose(got[:, 2], np.maximum(4 * behind, -2), atol=2e-3)
-            np.testing.assert_allclose(got[:, 3], prices[order].clip(-4, 4) / 2, atol=2e-3)
-            np.testing.assert_allclose(got[:, OF_PRICE:], terms[order], atol=4e-3)
+            _, alone = check_told(
+                advice.ids[i], advice.features[i], ids, prices, terms, passes=passes,
+                sure=ADVISING["baohuang"].sure if plays else None,
+            )  # fmt: skip
+            seen["sure"] += alone
             seen["play" if plays else "bid"] += 1
             if plays:  # the terms are those that make the price
-                alone = "alone" if state.solo[0] else "terms"
-                weights = getattr(WEIGHTS[views.engine.rules.preset], alone)
+                which = "alone" if state.solo[0] else "terms"
+                weights = getattr(WEIGHTS[views.engine.rules.preset], which)
                 price = sum(terms[:, k] * weights[name] for k, name in enumerate(TERMS))
                 np.testing.assert_allclose(price, prices, rtol=1e-5, atol=1e-3)
             else:

@@ -93,6 +93,21 @@ def paid(
     return done, scores
 
 
+def check_telescoping(done, scores, gamma):
+    """Discounted sum of the shaping = -c Φ(s0): no preference between plays changes.
+
+    Args:
+        done: rewards and Φ by hand and seat, of the kind `potential` with c = 0.75.
+    """
+    shaped = 0
+    for (hand, seat), (rewards, phi) in done.items():
+        discount = gamma ** np.arange(len(rewards))
+        due = discount[-1] * scores[hand][seat] - 0.75 * phi[0]
+        assert (discount * rewards).sum() == pytest.approx(0.1 * due, abs=1e-4)
+        shaped += np.count_nonzero(rewards) > 1
+    assert shaped > 50
+
+
 def check_payment(done, scores, seats, least):
     """Every kind pays a seat its score in the end: `score` all at once, `placement` whole points
     earlier, `potential` with Φ of the first decision taken off; a hand's rewards sum to zero.

@@ -14,6 +14,7 @@ from lupai.envs.gouji.rules import load_rules
 from lupai.envs.gouji.state import Phase
 from lupai.envs.view import Views
 from tests.agents.gouji.tables import new_engine, other_worlds, turns
+from tests.agents.told import check_told
 
 ADVISED = ADVISING["gouji"]
 RULES = "shandong;tribute=true"
@@ -37,26 +38,11 @@ def test_candidates_are_the_best_priced_moves_with_their_own_numbers():
             terms = np.zeros((len(ids), len(TERMS)), np.float32)
             me, offsets = np.array([view.seat]), np.array([0, len(ids)])
             prices = agent.prices(view.engine.rules, view.state, me, ids, offsets, terms)
-            order, met = [], False
-            for place in sorted(range(len(ids)), key=lambda k: (-prices[k], k)):
-                if int(ids[place]) in passes:
-                    if met:
-                        continue
-                    met = True
-                if prices[place] > NO_LOOK:
-                    order.append(place)
-            if playing and prices[order[0]] >= 500:
-                seen["sure"] += 1
-                order = order[:1]
-            order = order[:8]
-            there = advice.ids[i] >= 0
-            assert advice.ids[i][there].tolist() == ids[order].tolist()
-            assert not advice.features[i][~there].any()
-            got = advice.features[i][there].astype(np.float64)
-            behind = prices[order] - prices[order[0]]
-            np.testing.assert_allclose(got[:, 0], np.maximum(behind, -4), atol=2e-3)
-            np.testing.assert_array_equal(got[:, 1], np.arange(len(order)) == 0)
-            np.testing.assert_allclose(got[:, OF_PRICE:], terms[order], atol=4e-3)
+            order, alone = check_told(
+                advice.ids[i], advice.features[i], ids, prices, terms, passes=passes,
+                sure=500 if playing else None, floor=NO_LOOK,
+            )  # fmt: skip
+            seen["sure"] += alone
             if playing:  # the terms are those that make the price
                 weights = WEIGHTS.melee if view.state.melee[0] == 1 else WEIGHTS.race
                 price = sum(terms[order, k] * weights[name] for k, name in enumerate(TERMS))
