@@ -40,7 +40,6 @@ MINI = {
 }
 MINI_NOISE = 0.05
 MINI_EXACT = f"exact:agent=tactical+noise={MINI_NOISE}"
-MINI_EPOCHS = 8
 MINI_KINDS = ("naive_bayes", "gru")
 POPULATIONS = {
     "tactical": ("--players", "tactical"),
@@ -65,6 +64,12 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument(
         "--moments", type=int, default=4, help="of each mini-game that are scored (%(default)s)"
+    )
+    parser.add_argument(
+        "--scored", type=int, help="hands of a mini-game that are scored (the whole split)"
+    )
+    parser.add_argument(
+        "--epochs", type=int, default=8, help="of networks of mini-games (%(default)s)"
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes that play (%(default)s)")
     parser.add_argument("--work", type=Path, default=make_docs.ROOT / "runs" / "belief")
@@ -148,16 +153,17 @@ def measure_mini(preset: str, arguments: argparse.Namespace, command: str) -> bo
     for kind in kinds:
         out = work / kind
         if not (out / "belief.json").is_file() and not lupai(
-            "train", kind, "--data", work / "tactical", "--epochs", MINI_EPOCHS, "-o", out
+            "train", kind, "--data", work / "tactical", "--epochs", arguments.epochs, "-o", out
         ):
             return False
+    scored = () if arguments.scored is None else ("--limit", arguments.scored)
     results = None
     for observer in OBSERVERS:  # one by one, so that what was done is not lost
         file = work / f"recovery-{observer}.json"
         if not file.is_file() and not lupai(
             "score", ",".join(["grounded", *(str(work / kind) for kind in kinds), MINI_EXACT]),
             "--data", work / "tactical", "--reference", MINI_EXACT, "--observers", observer,
-            "--moments", arguments.moments, "--json", file,
+            "--moments", arguments.moments, *scored, "--json", file,
         ):  # fmt: skip
             return False
         (part,) = json.loads(file.read_text("utf-8"))

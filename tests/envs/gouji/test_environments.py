@@ -140,9 +140,9 @@ def test_many_tables_play_the_hands_of_single_ones(rules):
                 env.reset()
 
 
-def _hands_through_aec(hands):
-    env, rng = gouji_v0.env(), np.random.default_rng(hands)
-    for seed in range(hands):
+def _hands_through_aec(seeds):
+    env, rng = gouji_v0.env(), np.random.default_rng(seeds.start)
+    for seed in seeds:
         env.reset(seed=seed)
         total = dict.fromkeys(env.possible_agents, 0.0)
         for agent in env.agent_iter():
@@ -156,9 +156,10 @@ def _hands_through_aec(hands):
 
 
 def test_hands_through_the_wrapped_environment():
-    _hands_through_aec(12)
+    _hands_through_aec(range(12))
 
 
 @pytest.mark.soak
-def test_ten_thousand_hands_through_the_wrapped_environment():
-    _hands_through_aec(10_000)
+@pytest.mark.parametrize("part", range(10))
+def test_ten_thousand_hands_through_the_wrapped_environment(part):
+    _hands_through_aec(range(1000 * part, 1000 * (part + 1)))
