@@ -3,7 +3,7 @@
 `FAULTS` is a list of 26 of which PettingZoo's own tests notice eight for sure; `RULE_FAULTS` are
 mistakes in single rules of the presets and options, and leaks of what they keep secret;
 `GOUJI_FAULTS` the same in Gouji. Each edit names a file, a text that stands in it exactly once,
-what to put in its place, and the test file that should notice first.
+what to put in its place, and the test that should notice first.
 """
 
 from __future__ import annotations
@@ -14,10 +14,14 @@ AEC = "envs/aec.py"
 PLAY = "envs/baohuang/play.py"
 SEEN = "envs/baohuang/observation.py"
 T_AEC = "tests/envs/test_aec.py"
-T_ORACLE = "tests/envs/test_oracle_agreement.py"
-T_LEAKS = "tests/envs/test_leaks.py"
+T_API = f"{T_AEC}::test_api_test_of_pettingzoo"
+T_PAID = f"{T_AEC}::test_every_seat_gets_its_whole_score_once_whoever_acts_last"
+T_SEED = f"{T_AEC}::test_seed_0_is_a_seed"
+T_ORACLE = "tests/envs/test_oracle_agreement.py::test_full_deck_hands"
+T_LEAKS = "tests/envs/test_leaks.py::test_state_redealt_at_every_decision_looks_the_same"
 T_OPTIONS = "tests/envs/test_oracle_agreement.py::test_option_combinations"
 T_SCORES = "tests/envs/test_scoring.py"
+T_ORDERS = f"{T_SCORES}::test_every_stopping_point_of_every_finishing_order"
 MOVES = "envs/baohuang/moves.py"
 TABLES = "envs/baohuang/tables.py"
 ROLES = "envs/baohuang/roles.py"
@@ -33,6 +37,7 @@ T_GOUJI_LEAKS = (
     "tests/envs/gouji/test_leaks.py::test_what_a_seat_sees_does_not_depend_on_what_it_may_not_know"
 )
 T_GOUJI_ENGINE = "tests/envs/gouji/test_engine.py"
+T_GOUJI_ORDERS = f"{T_GOUJI_ENGINE}::test_all_finishing_orders"
 
 
 @dataclass(frozen=True)
@@ -41,10 +46,10 @@ class Fault:
 
     name: str
     edits: tuple[tuple[str, str, str], ...]
-    noticed_by: str = T_AEC
+    noticed_by: str = T_API
 
 
-def _fault(name: str, file: str, old: str, new: str, noticed_by: str = T_AEC) -> Fault:
+def _fault(name: str, file: str, old: str, new: str, noticed_by: str = T_API) -> Fault:
     return Fault(name, ((file, old, new),), noticed_by)
 
 
@@ -56,10 +61,11 @@ FAULTS = (
     _fault("all-zero mask for a live seat", AEC,
            _MASK, "mask = self._legal.dense()[0] * np.int8(0)"),
     _fault("seed ignored", AEC,
-           "base, episode = check_seed(seed), 0", "base, episode = 1234, 0"),
+           "base, episode = check_seed(seed), 0", "base, episode = 1234, 0", T_SEED),
     _fault("global np.random used", AEC,
            "state = engine.reset([base], episode, **own)",
-           "state = engine.reset([base + int(np.random.randint(9999))], episode, **own)"),
+           "state = engine.reset([base + int(np.random.randint(9999))], episode, **own)",
+           f"{T_AEC}::test_seed_test_of_pettingzoo"),
     _fault("bool mask", AEC, "\"action_mask\": mask}", "\"action_mask\": mask.astype(bool)}"),
     _fault("wrong observation dtype", AEC,
            "self.engine.observe(self._state, seat)[0]",
@@ -69,15 +75,17 @@ FAULTS = (
     _fault("cumulative rewards not cleared", AEC,
            "self._cumulative_rewards = dict.fromkeys(self.agents, 0)",
            "self._cumulative_rewards = self.__dict__.get('_cumulative_rewards') "
-           "or dict.fromkeys(self.agents, 0)"),
+           "or dict.fromkeys(self.agents, 0)",
+           f"{T_AEC}::test_nothing_is_left_over_from_the_last_episode"),
     _fault("a new space object per call", AEC,
            "return self.action_spaces[agent]",
            "return spaces.Discrete(self.engine.actions.size)"),
     # noticed sometimes
-    _fault("seed 0 treated as none", AEC, "if seed is not None:", "if seed:"),
+    _fault("seed 0 treated as none", AEC, "if seed is not None:", "if seed:", T_SEED),
     # missed by PettingZoo's tests
     _fault("illegal action accepted", "envs/engine.py",
-           "if np.count_nonzero(good) < len(good):", "if not good.size:"),
+           "if np.count_nonzero(good) < len(good):", "if not good.size:",
+           f"{T_AEC}::test_an_illegal_action_raises_and_changes_nothing_in_raw_env"),
     _fault("legal moves missing", TABLES, "lead[0, :1] = 0", "lead[0, :2] = 0", T_ORACLE),
     _fault("an equal set beats", TABLES,
            "np.arange(NATURAL_RANKS)[None, :] > _PARTS[:, :1]",
@@ -86,10 +94,10 @@ FAULTS = (
            "return scores", "return -scores", T_ORACLE),
     _fault("reward only to the last actor", AEC, _PAY,
            "self.rewards = {a: r if a == agent else 0 for a, r in "
-           "self._by_agent(self.engine.scores(self._state)[0]).items()}"),
+           "self._by_agent(self.engine.scores(self._state)[0]).items()}", T_PAID),
     _fault("only the first finisher rewarded", AEC, _PAY,
            "self.rewards = {a: r if self._state.places[0, int(a[-1])] == 1 else 0 for a, r in "
-           "self._by_agent(self.engine.scores(self._state)[0]).items()}"),
+           "self._by_agent(self.engine.scores(self._state)[0]).items()}", T_PAID),
     Fault("a seat ended at its empty hand loses its payoff", (
         (AEC, _PAY,
          "self.rewards = {a: 0 if self.terminations[a] else r for a, r in "
@@ -97,7 +105,7 @@ FAULTS = (
         (AEC, "        self._ask()\n        if self._actor == NOBODY:",
          "        self.terminations[agent] = not self._state.sizes[0, int(agent[-1])]\n"
          "        self._ask()\n        if self._actor == NOBODY:"),
-    )),
+    ), T_PAID),
     _fault("a card missing from the deck", "envs/cards.py",
            "texts = [t for t in KIND_TEXTS for _ in range(4)]",
            "texts = [t for t in KIND_TEXTS for _ in range(4)][1:]", T_ORACLE),
@@ -109,20 +117,22 @@ FAULTS = (
            ".take(tables.seat_rows[:, 0] + tables.numbers[:, COLUMN[\"actor\"]], axis=0),",
            T_LEAKS),
     _fault("a finished seat still asked", PLAY,
-           "(alive & ~left) * puts", "(31 & ~left) * puts"),
+           "(alive & ~left) * puts", "(31 & ~left) * puts", T_PAID),
     _fault("wrong leader after a trick", PLAY,
            "leader[alive * SEATS + owner]", "next_[alive * SEATS + owner]", T_ORACLE),
     _fault("a seat that is not acting sees the actor's mask", AEC,
-           "and seat == self._actor", "and self._actor >= 0"),
+           "and seat == self._actor", "and self._actor >= 0",
+           f"{T_AEC}::test_masks_and_observations_fit_their_spaces_and_only_the_actor_has_a_mask"),
     _fault("arrays changed after being returned", AEC, _MASK,
            "mask = self.__dict__.setdefault('_buffer', self._legal.dense()[0])\n"
-           "            mask[:] = self._legal.dense()[0]"),
+           "            mask[:] = self._legal.dense()[0]",
+           f"{T_AEC}::test_arrays_given_out_are_never_changed_afterwards"),
     _fault("terminations never raised", AEC,
            "self.terminations = dict.fromkeys(self.agents, True)",
            "self.terminations = dict.fromkeys(self.agents, False)"),
     _fault("state left over from the last episode", AEC,
            "self._log = TableLog(self.engine)\n",
-           "self._log = self.__dict__.get('_log') or TableLog(self.engine)\n"),
+           "self._log = self.__dict__.get('_log') or TableLog(self.engine)\n", T_PAID),
     _fault("the game ended too early", PLAY,
            "= (alive & (alive - 1)) == 0  # one player left",
            "= np.bitwise_count(alive) <= 2", T_ORACLE),
@@ -154,21 +164,24 @@ RULE_FAULTS = (
            "if rules.pass_scope == \"trick\":", "if rules.pass_scope == \"hand\":", T_OPTIONS),
     _fault("only the emperor's camp ends a hand", PLAY,
            "ended |= ((alive & camp) == 0) | ((alive & ~camp) == 0)",
-           "ended |= (alive & camp) == 0", T_SCORES),
+           "ended |= (alive & camp) == 0", T_ORDERS),
     _fault("a solo is played out", PLAY,
            "ended |= solo_decided(rules)[numbers[:, _SOLO], numbers[:, _OUT_COUNT]]", "pass",
-           T_SCORES),
+           T_ORDERS),
     _fault("no equal shares", "envs/baohuang/scoring.py",
-           "EQUAL_SPLIT_FROM: Final = 4", "EQUAL_SPLIT_FROM: Final = 99", T_SCORES),
+           "EQUAL_SPLIT_FROM: Final = 4", "EQUAL_SPLIT_FROM: Final = 99",
+           f"{T_SCORES}::test_from_niu_on_emperor_and_guard_share"),
     _fault("a secret solo is seen by all", HIDDEN,
            "(secret & (emperor == viewer))", "secret", T_LEAKS),
     _fault("the dealt mark stays in masked states", HIDDEN,
-           "out.marked_b = np.where(seen, out.marked_b, NOBODY)", "pass", T_LEAKS),
+           "out.marked_b = np.where(seen, out.marked_b, NOBODY)", "pass",
+           f"{T_LEAKS}[weihai]"),
     _fault("the mark shows whom it is asked of", SEEN,
            "\"marked_b\", VIEWER),\n        lambda identity, marked, viewer: "
            "_side_by_side(identity == viewer, marked == viewer)",
            "\"marked_b\", \"actor\", VIEWER),\n        lambda identity, marked, actor, viewer: "
-           "_side_by_side(identity == viewer, marked == actor)", T_LEAKS),
+           "_side_by_side(identity == viewer, marked == actor)",
+           f"{T_LEAKS}[weihai]"),
     _fault("only the guard is asked to declare", MARKS,
            "ask(state, t, Phase.DECLARE, ALL & ~seat_bit(emperor), emperor)",
            "ask(state, t, Phase.DECLARE, np.where(state.guard[t] >= 0, seat_bit(state.guard[t]), "
@@ -222,11 +235,12 @@ GOUJI_FAULTS = (
     _fault("a revolter takes nobody's place", "envs/gouji/leaving.py",
            "(place >= REVOLTER_PLACE)", "(place > REVOLTER_PLACE)", T_GOUJI),
     _fault("a revolter is never 三科", SCORING,
-           "third[at, revolter[at]] = True", "third[at, revolter[at]] = False", T_GOUJI_ENGINE),
+           "third[at, revolter[at]] = True", "third[at, revolter[at]] = False", T_GOUJI_ORDERS),
     _fault("a string of three is worth what its places are", SCORING,
-           "SWEEP: Final = 12", "SWEEP: Final = 6", T_GOUJI_ENGINE),
+           "SWEEP: Final = 12", "SWEEP: Final = 6", T_GOUJI_ORDERS),
     _fault("an equal number of 3s takes over", "envs/gouji/dealing.py",
-           "more = count > most", "more = count >= most", T_GOUJI_ENGINE),
+           "more = count > most", "more = count >= most",
+           f"{T_GOUJI_ENGINE}::test_the_first_leader_of_2000_deals_is_that_of_the_loop"),
     _fault("the first leader leads though he revolted", "envs/gouji/revolution.py",
            "np.where(leader == c.revolter[i], (leader + 1) % SEATS, leader)", "leader", T_GOUJI),
     _fault("only the even side ends a hand", "envs/gouji/leaving.py",
@@ -236,7 +250,8 @@ GOUJI_FAULTS = (
            T_GOUJI_OPTIONS),
     _fault("头科 gets the tribute of 二落", TRIBUTE,
            "(previous[0], previous[5], 2), (previous[1], previous[4], 1)",
-           "(previous[0], previous[4], 2), (previous[1], previous[5], 1)", T_GOUJI_ENGINE),
+           "(previous[0], previous[4], 2), (previous[1], previous[5], 1)",
+           f"{T_GOUJI_ENGINE}::test_tribute_can_make_a_deal_void"),
     _fault("a rank that the giver holds may be refused", TRIBUTE,
            "(state.ranks[t, state.actor[t], rank] == 0) & new", "new", T_GOUJI_OPTIONS),
     _fault("whether an offer may be refused tells the other hand", TRIBUTE,

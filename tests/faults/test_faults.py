@@ -1,6 +1,6 @@
 """The suite notices each planted fault: it is put into a copy, and the copy's tests must fail.
 
-By hand, over the whole suite instead of the one file: ``python -m tests.faults.test_faults``.
+By hand, over the whole suite instead of the one test: ``python -m tests.faults.test_faults``.
 """
 
 from __future__ import annotations
@@ -42,25 +42,27 @@ def plant(where: Path, fault: Fault) -> None:
         path.write_text(source.replace(old, new), encoding="utf-8")
 
 
-def run_tests(where: Path, *files: str) -> subprocess.CompletedProcess[str]:
+# In the process of the tests, so that it is surely what they import.
+_RUN = """\
+import pathlib, sys
+import lupai, pytest
+if pathlib.Path(lupai.__file__).resolve().parent != pathlib.Path("lupai").resolve():
+    sys.exit("not the copy: " + lupai.__file__)
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
+def run_tests(where: Path, *tests: str) -> subprocess.CompletedProcess[str]:
     """Run some of the copy's tests in a fresh process that imports the copy."""
     env = os.environ | {"PYTHONPATH": str(where), "PYTHONDONTWRITEBYTECODE": "1"}
     env.pop("PYTEST_XDIST_WORKER", None)
-    check = "import lupai, pathlib; print(pathlib.Path(lupai.__file__).parent)"
-    found = subprocess.run(
-        [sys.executable, "-c", check],
-        cwd=where,
-        env=env,
-        text=True,
-        capture_output=True,
-        check=True,
-    )
-    assert Path(found.stdout.strip()).resolve() == (where / "lupai").resolve()
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-    command += ["-m", "not soak", "--timeout=120", *files]
-    return subprocess.run(
+    command = [sys.executable, "-c", _RUN, "-x", "-q", "-p", "no:cacheprovider"]
+    command += ["-m", "not soak", "--timeout=120", *tests]
+    done = subprocess.run(
         command, cwd=where, env=env, text=True, capture_output=True, check=False, timeout=600
     )
+    assert "not the copy" not in done.stderr, done.stderr
+    return done
 
 
 ALL = (*FAULTS, *RULE_FAULTS, *GOUJI_FAULTS)
@@ -71,10 +73,25 @@ def test_there_are_26_faults_and_those_of_single_rules() -> None:
     assert len({fault.name for fault in ALL}) == len(ALL) == 26 + 17 + 31
 
 
+NOTICING = sorted({fault.noticed_by for fault in ALL})
+
+
 @pytest.mark.timeout(600)
 def test_the_copy_without_a_fault_passes(tmp_path: Path) -> None:
+    """One case of each test: that all of them pass is seen outside of the copy."""
     copy_project(tmp_path)
-    done = run_tests(tmp_path, *sorted({fault.noticed_by for fault in ALL}))
+    listed = run_tests(tmp_path, "--collect-only", *NOTICING)
+    cases = re.findall(r"^tests/.*::.*$", listed.stdout, re.MULTILINE)
+    first = {case.split("[")[0]: case for case in reversed(cases)}
+    assert set(first) == {test.split("[")[0] for test in NOTICING}
+    done = run_tests(tmp_path, *first.values())
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.mark.soak
+def test_the_copy_without_a_fault_passes_all_of_them(tmp_path: Path) -> None:
+    copy_project(tmp_path)
+    done = run_tests(tmp_path, *NOTICING)
     assert done.returncode == 0, done.stdout[-3000:]
 
 

@@ -121,7 +121,9 @@ def theirs(algorithm, runner, count, hands):
     return found
 
 
-@pytest.mark.parametrize("kind", ["score", "placement", "potential"])
+@pytest.mark.parametrize(
+    "kind", ["score", pytest.param("placement", marks=pytest.mark.soak), "potential"]
+)
 def test_trajectories_and_advantages_are_those_of_the_stock_runner(ray_session, monkeypatch, kind):
     """The same deals, weights and moves give the learner the same numbers, in cut pieces too."""
     monkeypatch.setattr(policy_module, "segment_sample", some_move)

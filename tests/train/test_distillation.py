@@ -156,7 +156,7 @@ def test_an_untrained_network_with_advice_plays_as_who_advises(rules):
     assert np.concatenate(same).mean() > 0.97
 
 
-@pytest.mark.parametrize("advice", ["none", "tactical"])
+@pytest.mark.parametrize("advice", ["none", pytest.param("tactical", marks=pytest.mark.soak)])
 def test_deep_monte_carlo_learns_what_moves_are_worth(tmp_path, advice):
     config = dmc(
         "qingdao",
@@ -177,7 +177,7 @@ def test_deep_monte_carlo_learns_what_moves_are_worth(tmp_path, advice):
 
 
 @pytest.mark.xdist_group("ray")
-@pytest.mark.parametrize("advice", ["none", "tactical"])
+@pytest.mark.parametrize("advice", [pytest.param("none", marks=pytest.mark.soak), "tactical"])
 def test_ppo_learns_what_moves_are_worth_and_then_goes_on(ray_session, tmp_path, advice):
     config = tiny(
         runs=str(tmp_path),

@@ -74,17 +74,18 @@ def values_of(policy, observation, actions):
     return policy(observation, torch.arange(len(actions)), actions)
 
 
-@pytest.mark.parametrize("baseline", ["none", "observation", "perfect"])
 @pytest.mark.parametrize(
-    ("loss", "policies", "judged", "advice", "heads"),
+    ("baseline", "loss", "policies", "judged", "advice", "heads"),
     [
-        ("squared", "shared", False, "none", {}),
-        ("huber", "role", False, "none", {}),
-        ("squared", "shared", True, "none", {}),
-        ("squared", "role", True, "tactical", {}),
-        ("squared", "shared", False, "tactical", {}),
-        ("huber", "shared", True, "none", BOTH),
-        ("squared", "role", True, "tactical", BOTH),
+        ("none", "squared", "shared", False, "none", {}),
+        ("observation", "huber", "role", False, "none", {}),
+        ("perfect", "squared", "shared", True, "none", {}),
+        ("none", "squared", "role", True, "tactical", {}),
+        ("observation", "squared", "shared", False, "tactical", {}),
+        ("observation", "squared", "role", True, "tactical", {}),
+        ("perfect", "squared", "role", True, "tactical", {}),
+        ("none", "huber", "shared", True, "none", BOTH),
+        ("perfect", "squared", "role", True, "tactical", BOTH),
     ],
 )
 def test_a_step_is_that_of_the_formulas_row_by_row(baseline, loss, policies, judged, advice, heads):
