@@ -44,6 +44,8 @@ class BeliefError(LupaiError):
 class Predictor(Protocol):
     """Says who is guard.
 
+    One that was read from weights has besides ``weights_sha256``, their hex digest.
+
     Attributes:
         name: shown in tables.
     """

@@ -53,6 +53,7 @@ class ExactPosterior:
 
     def __init__(self, population: Population, limit: int = LIMIT, name: str | None = None) -> None:
         self.population = population
+        self.weights_sha256 = ""  # of trained agents in it, where it was read from a name
         self.limit = limit
         self.name = f"exact:{population.name}" if name is None else name
 

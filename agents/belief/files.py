@@ -46,6 +46,7 @@ class BeliefCard:
         inputs: hash of what it reads, from :func:`layout_hash`.
         settings: JSON values of its kind: sizes, temperature.
         provenance: free JSON values: data, seeds, versions.
+        weights_sha256: hex digest of the weights that were read beside it; "" before that.
     """
 
     kind: str
@@ -54,6 +55,7 @@ class BeliefCard:
     inputs: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    weights_sha256: str = ""
 
 
 def layout_hash(layout: Any) -> str:
@@ -146,7 +148,7 @@ def read_folder(folder: str | os.PathLike[str], rules: str | None = None) -> tup
         )
     card = BeliefCard(
         data["kind"], data["name"], data["rules"], data["inputs"], data["settings"],
-        data["provenance"],
+        data["provenance"], data["weights_sha256"],
     )  # fmt: skip
     return card, _read_weights(place / WEIGHTS_FILE, data["weights_sha256"])
 

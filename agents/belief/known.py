@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import math
 from typing import Any, Final
 
@@ -65,16 +66,27 @@ def known_predictor(name: str, rules: str | None = None) -> Predictor:
     """
     options = read_options(name)
     behaviours: list[Behaviour] = []
+    digests: list[str] = []
     for agent in options["agent"]:
         try:
-            player = behaviour_of(load(agent, rules), options["noise"])
+            loaded = load(agent, rules)
+            player = behaviour_of(loaded, options["noise"])
         except LupaiError as error:
             raise BeliefError(f"predictor {name!r}: {error}") from None
         behaviours.append(AfterNeutralCalls(player) if options["calls"] == "neutral" else player)
+        digests.append(getattr(getattr(loaded, "card", None), "weights_sha256", ""))
     population = Population(tuple(behaviours), per=options["per"], suits=options["suits"])
     if name.startswith("exact"):
-        return ExactPosterior(population, options["limit"], name)
-    return ParticlePosterior(population, options["worlds"], options["steps"], options["seed"], name)
+        found: ExactPosterior | ParticlePosterior
+        found = ExactPosterior(population, options["limit"], name)
+    else:
+        found = ParticlePosterior(
+            population, options["worlds"], options["steps"], options["seed"], name
+        )
+    if any(digests):  # trained agents: a name is not enough to say who plays
+        all_of_them = hashlib.sha256(",".join(digests).encode()).hexdigest()
+        found.weights_sha256 = digests[0] if len(digests) == 1 else all_of_them
+    return found
 
 
 def read_options(name: str) -> dict[str, Any]:

@@ -99,6 +99,7 @@ class NaiveBayes:
         exponents: of the evidence: ``[3]`` by OBSERVERS, or one for all.
         name: shown in tables.
         temperatures: logarithms of chances are divided by them: ``[3]``, or one for all.
+        weights_sha256: of the file they were read from; "": of none.
     """
 
     def __init__(
@@ -108,12 +109,14 @@ class NaiveBayes:
         exponents: npt.ArrayLike = 1.0,
         name: str = "naive_bayes",
         temperatures: npt.ArrayLike = 1.0,
+        weights_sha256: str = "",
     ) -> None:
         if counts.shape != (len(ROLES), CONTEXTS, RESPONSES):
             raise BeliefError(
                 f"counts {counts.shape}, expected {(len(ROLES), CONTEXTS, RESPONSES)}"
             )
         self.rules, self.counts, self.name = rules, counts, name
+        self.weights_sha256 = weights_sha256
         self.exponents = by_observer(exponents, "exponent")
         self.temperatures = by_observer(temperatures, "temperature", positive=True)
         self._ratios = ratios(counts)
@@ -180,7 +183,10 @@ class NaiveBayes:
                 raise BeliefError("no counts")
             exponent: Any = card.settings.get("exponent")
             # older ones have no temperature
-            return cls(card.rules, counts.astype(np.float64), exponent, card.name, temperature)
+            return cls(
+                card.rules, counts.astype(np.float64), exponent, card.name, temperature,
+                card.weights_sha256,
+            )  # fmt: skip
         except BeliefError as error:
             raise BeliefError(f"{folder}: {error}; train it again") from None
 

@@ -138,6 +138,7 @@ class NetworkPredictor:
         name: shown in tables.
         nobody: factors of the chance of "nobody" before the temperature, ``[3]`` or one for all: a
             network learns hands, and hands of a lone emperor have fewer decisions than others.
+        weights_sha256: of the file they were read from; "": of none.
     """
 
     def __init__(
@@ -147,8 +148,9 @@ class NetworkPredictor:
         temperatures: npt.ArrayLike = 1.0,
         name: str | None = None,
         nobody: npt.ArrayLike = 1.0,
+        weights_sha256: str = "",
     ) -> None:
-        self.net, self.rules = net.eval(), rules
+        self.net, self.rules, self.weights_sha256 = net.eval(), rules, weights_sha256
         self.temperatures = by_observer(temperatures, "temperature", positive=True)
         self.nobody = by_observer(nobody, "nobody", positive=True)
         self.name = net.kind if name is None else name
@@ -229,7 +231,7 @@ class NetworkPredictor:
             reason = " ".join(str(error).split())[:160]
             raise BeliefError(f"{folder}: no weights of this network ({reason})") from None
         try:
-            return cls(net, card.rules, temperature, card.name, nobody)
+            return cls(net, card.rules, temperature, card.name, nobody, card.weights_sha256)
         except BeliefError as error:
             raise BeliefError(f"{folder}: no settings of a network: {error}") from None
 

@@ -72,6 +72,7 @@ class ParticlePosterior:
                 "more steps"
             )
         self.population = population
+        self.weights_sha256 = ""  # of trained agents in it, where it was read from a name
         self.worlds = worlds
         self.steps = steps
         self.seed = seed

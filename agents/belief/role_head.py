@@ -39,11 +39,14 @@ class RoleHeadPredictor:
         head: reads them.
         rules: rules string that they were trained under.
         name: shown in tables.
+        weights_sha256: of the agent's weights; "": of no file.
     """
 
-    def __init__(self, policy: Policy, head: RoleHead, rules: str, name: str) -> None:
+    def __init__(
+        self, policy: Policy, head: RoleHead, rules: str, name: str, weights_sha256: str = ""
+    ) -> None:
         self._policy, self._head = policy.eval(), head.eval()
-        self.rules, self.name = rules, name
+        self.rules, self.name, self.weights_sha256 = rules, name, weights_sha256
 
     @torch.inference_mode()
     def predict(self, views: Views) -> F64:
@@ -93,4 +96,4 @@ class RoleHeadPredictor:
                 f"predictor {name!r}: this agent comes without a role head; runs with "
                 f"network.role_head above 0 keep it in their checkpoints"
             )
-        return cls(loaded.policy, head, loaded.card.rules, name)
+        return cls(loaded.policy, head, loaded.card.rules, name, loaded.card.weights_sha256)

@@ -248,6 +248,8 @@ def test_saved_and_loaded_it_says_the_same(folder):
     views = decisions("weihai").views("spectator")
     loaded = load_predictor(folder, "weihai")
     same = some_network(loaded.name, "weihai").predict(views)
+    told = json.loads((folder / "belief.json").read_text("utf-8"))
+    assert loaded.weights_sha256 == told["weights_sha256"]
     assert (loaded.predict(views) == same).all()
     with pytest.raises(BeliefError, match="needed are 'qingdao'"):
         load_predictor(folder, "qingdao")

@@ -49,6 +49,7 @@ def test_it_says_what_the_head_says_of_each_view(tmp_path, observer, policies):
     chances = ask_predictor(predictor, views)
     check_causal(predictor, views)
     assert not chances[~candidates(views)].any()
+    assert predictor.weights_sha256 == load_agent(folder).card.weights_sha256
     policy, head = load_agent(folder).policy, load_role_head(folder)
     for row in range(0, len(views), 53):
         view = views[row]

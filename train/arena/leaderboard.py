@@ -1,14 +1,11 @@
-"""A leaderboard: results of many matches, one table for each game's rules, ``random`` at 0.
+"""Leaderboards of matches: one table for each game's rules, ``random`` at 0.
 
-A folder holds one small JSON file for each result that was added, with what the table needs and the
-SHA-256 of the result it was taken from. The table is made from all of them anew each time.
+An entry (:mod:`lupai.train.leaderboards`) holds what the table needs of a result, and the SHA-256
+of its file.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,13 +15,31 @@ import numpy.typing as npt
 
 from lupai.train.arena.games import GAMES, arena_game, game_in, tag, title
 from lupai.train.arena.plans import ArenaError
-from lupai.train.arena.results import read_result
+from lupai.train.arena.results import FORMAT, read_result
 from lupai.train.arena.terminal import interval, number
-from lupai.train.files import write_whole
+from lupai.train.leaderboards import (
+    ARENA,
+    Named,
+    file_sha256,
+    identity,
+    keep,
+    markdown_table,
+    name_of,
+    read_entries,
+)
 
-__all__ = ["Standing", "add_result", "boards", "markdown", "standings", "text_table"]
+__all__ = [
+    "Standing",
+    "add_result",
+    "boards",
+    "boards_of",
+    "entry_of",
+    "markdown",
+    "standings",
+    "text_table",
+]
 
-FORMAT: Final = "lupai-leaderboard/1"
+RESULT: Final = FORMAT.rpartition("/")[0] + "/"  # what formats of all versions begin with
 ANCHOR: Final = "random"
 KEPT: Final = ("format", "deals", "hands", "mean", "low", "high")
 LEAST_ERROR: Final = 0.02  # points; no match is taken to be more exact
@@ -65,10 +80,19 @@ def add_result(folder: Path, result_file: Path) -> Path | None:
         The new file of the folder; None if the result was there before.
 
     Raises:
+        ArenaError: see :func:`entry_of`.
+    """
+    return keep(folder, entry_of(result_file))
+
+
+def entry_of(result_file: Path) -> Named:
+    """What a leaderboard keeps of a result.
+
+    Raises:
         ArenaError: no result, or one without matches of two agents.
     """
     result = read_result(result_file)
-    digest = hashlib.sha256(result_file.read_bytes()).hexdigest()
+    digest = file_sha256(result_file)
     try:
         entry = _entry(result, digest)
     except (KeyError, TypeError, AttributeError, StopIteration) as error:
@@ -79,13 +103,7 @@ def add_result(folder: Path, result_file: Path) -> Path | None:
             f"{result_file}: no match of format seat or {game_in(result).camps.both}, so nothing "
             f"to compare"
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    slug = re.sub(r"[^a-z0-9]+", "-", entry["rules"].lower()).strip("-")[:40]
-    target = folder / f"{slug}-{digest[:12]}.json"
-    if target.exists():
-        return None
-    write_whole(target, json.dumps(entry, indent=1, ensure_ascii=False) + "\n")
-    return target
+    return name_of(entry["rules"], digest), entry
 
 
 def _entry(result: dict[str, Any], digest: str) -> dict[str, Any]:
@@ -111,7 +129,7 @@ def _entry(result: dict[str, Any], digest: str) -> dict[str, Any]:
         here = dict(zip(_SIDES, pair, strict=True))
         matches.append(here | {key: m[key] for key in KEPT})
     return {
-        "format": FORMAT,
+        "format": ARENA,
         "result_sha256": digest,
         **tag(game.name),
         "rules": result["rules"],
@@ -127,7 +145,7 @@ def _identity(about: dict[str, Any]) -> str:
     """An agent's name; runs of one name are told apart by their weights, classes by their file."""
     checkpoint = about.get("checkpoint") or {}
     digest = checkpoint.get("weights_sha256") or about.get("module_sha256")
-    return f"{about['name']} ({digest[:8]})" if digest else str(about["name"])
+    return identity(str(about["name"]), digest)
 
 
 def boards(folder: Path) -> dict[str, list[dict[str, Any]]]:
@@ -136,19 +154,26 @@ def boards(folder: Path) -> dict[str, list[dict[str, Any]]]:
     Raises:
         ArenaError: no folder, nothing in it, or a file that is no entry.
     """
-    if not folder.is_dir():
-        raise ArenaError(f"{folder}: no such folder; `lupai leaderboard add` makes it")
+    return boards_of(read_entries(folder, ArenaError)[ARENA])
+
+
+def boards_of(entries: list[tuple[Path, dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """The same of entries with their files.
+
+    Raises:
+        ArenaError: an entry that lacks something.
+    """
     out: dict[str, list[dict[str, Any]]] = {}
-    for file in sorted(folder.glob("*.json")):
+    for file, entry in entries:
         try:
-            entry = json.loads(file.read_text("utf-8"))
-        except (ValueError, RecursionError):
-            raise ArenaError(f"{file}: no JSON") from None
-        if not isinstance(entry, dict) or entry.get("format") != FORMAT:
-            raise ArenaError(f"{file}: no entry of format {FORMAT}")
-        out.setdefault(title(game_in(entry).name, entry["rules"]), []).append(entry)
-    if not out:
-        raise ArenaError(f"{folder}: no results; `lupai leaderboard add` adds them")
+            heading = title(game_in(entry).name, entry["rules"])
+            markdown({heading: [entry]})
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            why = f"{type(error).__name__}: {error}"
+            raise ArenaError(
+                f"{file}: altered or damaged ({why}); remove it and add the result again"
+            ) from None
+        out.setdefault(heading, []).append(entry)
     return dict(sorted(out.items()))
 
 
@@ -233,18 +258,17 @@ def markdown(found: dict[str, list[dict[str, Any]]]) -> str:
         table = standings(entries)
         rivals = sorted({o for s in table for o in s.seats} & {ANCHOR, "greedy"}, reverse=True)
         head = ["", "agent", "rating", "95 %", *(f"seat, {r}" for r in rivals), "deals", "results"]
-        lines = [head, ["---:", "---", *["---:"] * (len(head) - 2)]]
+        lines = [head]
         for place, s in enumerate(table, 1):
             scores = [number(s.seats.get(r)) if r in s.seats else "" for r in rivals]
-            name = s.agent.replace("|", "\\|")
             lines.append(
-                [str(place), name, number(s.rating), interval(s.low, s.high).strip(), *scores,
+                [str(place), s.agent, number(s.rating), interval(s.low, s.high).strip(), *scores,
                  f"{s.deals:,}", str(s.results)]
             )  # fmt: skip
         packs = sorted({f"{e['pack']['name']} {e['pack']['sha256'][:8]}" for e in entries})
         out += [
             f"## {rules}",
-            "\n".join("| " + " | ".join(line) + " |" for line in lines),
+            markdown_table(lines),
             f"Deals: {', '.join(packs)}.",
         ]
     return "\n\n".join(out) + "\n"

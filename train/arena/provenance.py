@@ -15,7 +15,7 @@ import numpy as np
 import lupai
 from lupai.agents.base import Agent
 
-__all__ = ["commit", "describe", "machine", "processor", "versions"]
+__all__ = ["commit", "describe", "machine", "module_sha256", "processor", "versions"]
 
 
 def versions() -> dict[str, Any]:
@@ -75,11 +75,18 @@ def describe(agent: Agent, source: Any) -> dict[str, Any]:
     if isinstance(source, str | os.PathLike):
         info["source"] = os.fspath(source)
         if ":" in info["source"]:
-            module = sys.modules.get(type(agent).__module__)
-            file = getattr(module, "__file__", None)
-            if file and Path(file).is_file():
-                info["module_sha256"] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+            digest = module_sha256(agent)
+            if digest is not None:
+                info["module_sha256"] = digest
     card = getattr(agent, "card", None)
     if card is not None and hasattr(card, "to_json"):
         info["checkpoint"] = card.to_json()
     return info
+
+
+def module_sha256(thing: object) -> str | None:
+    """Hex digest of the file that the class of something stands in; None if it stands in none."""
+    file = getattr(sys.modules.get(type(thing).__module__), "__file__", None)
+    if not file or not Path(file).is_file():
+        return None
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()

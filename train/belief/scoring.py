@@ -11,14 +11,15 @@ import numpy.typing as npt
 import lupai
 from lupai.agents.belief.base import BeliefError, Predictor, ask_predictor, candidates
 from lupai.agents.belief.views import HandViews
+from lupai.train.arena.provenance import module_sha256
 from lupai.train.belief.data import DataSet
 from lupai.train.belief.decisions import OBSERVERS, decisions_of
 from lupai.train.belief.scores import RESAMPLES, Answers, reliability, score
 from lupai.train.belief.survival import survival
 
-__all__ = ["TRICKS", "answers_of", "check_causal", "score_answers", "score_data"]
+__all__ = ["FORMAT", "TRICKS", "answers_of", "check_causal", "score_answers", "score_data"]
 
-FORMAT: Final = "lupai-belief-score/1"
+FORMAT: Final = "lupai-belief-score/2"
 # First and last trick of each group; 0: before the first lead.
 TRICKS: Final = ((0, 0), (1, 1), (2, 2), (3, 3), (4, 5), (6, 8), (9, 12), (13, None))
 CHECKED: Final = 6  # hands on which predictors are tried for looking ahead
@@ -166,6 +167,19 @@ def _temperature(predictor: Predictor, observer: str) -> float | None:
     return None if known is None else float(known[OBSERVERS.index(observer)])
 
 
+def _identity(predictor: Predictor) -> dict[str, str]:
+    """Name and what tells predictors of one name apart: the digest of weights, and for a class that
+    is not lupai's own of the file it stands in."""
+    told = {"name": str(predictor.name)}
+    if weights := getattr(predictor, "weights_sha256", ""):
+        told["weights_sha256"] = str(weights)
+    if type(predictor).__module__.partition(".")[0] != lupai.__name__:
+        module = module_sha256(predictor)
+        if module is not None:
+            told["module_sha256"] = module
+    return told
+
+
 def score_data(
     predictors: Sequence[tuple[str, Predictor]],
     data: DataSet,
@@ -218,7 +232,8 @@ def score_data(
                     answers, seed, reference=base, resamples=resamples, whole=moments is None,
                     temperature=_temperature(predictor, observer),
                 )  # fmt: skip
-                results.append({"predictor": label, "observer": observer} | told)
+                who = {"predictor": label} | _identity(predictor)
+                results.append(who | {"observer": observer} | told)
     return {
         "format": FORMAT,
         "lupai": lupai.__version__,
@@ -226,6 +241,8 @@ def score_data(
         "population": data.name,
         "data_sha256": data.sha256,
         "split": split,
+        # None as well where there are no more hands: the same was asked then.
+        "limit": limit if limit is not None and limit < data.hands(split) else None,
         "seed": seed,
         "resamples": resamples,
         "moments": moments,

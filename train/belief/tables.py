@@ -22,12 +22,12 @@ def with_interval(told: Interval, digits: int = 3) -> str:
     return f"{text} [{told['low']:.{digits}f}, {told['high']:.{digits}f}]"
 
 
-def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Rows under each other, the first column left, the others right."""
+def columns(rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Rows under each other, the first ``left`` columns left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if k == 0 else cell.rjust(width)
+            cell.ljust(width) if k < left else cell.rjust(width)
             for k, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
