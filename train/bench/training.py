@@ -15,13 +15,18 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any, Final
 
-from lupai.envs.baohuang.rules import Rules
+from lupai.envs.game import Game
 from lupai.train.bench.cases import FREE, MET, MISSED, one_core
 from lupai.train.bench.loops import Loop
 from lupai.train.config import TrainConfig, load_config
 
-CONFIG: Final = "qingdao_quick"  # whose network is taken
-DMC_CONFIG: Final = "qingdao_dmc"
+# Of each game the recipe whose network is taken, and that of Deep Monte Carlo.
+RECIPES: Final = {
+    "baohuang": ("qingdao_quick", "qingdao_dmc"),
+    "gouji": ("gouji_quick", "gouji_dmc"),
+}
+# Nobody else plays or judges on any side: RLlib's own runner knows no such thing.
+ALONE: Final = ("imitation.steps=0", "distillation.steps=0")
 GOAL: Final = 10.0  # times the stock runner's samples per second
 TABLES: Final = 256  # of our sampler: a forward pass and the engine cost less by the decision
 STOCK_TABLES: Final = 64  # its cost is by the decision, however many tables it has
@@ -29,49 +34,50 @@ BATCH: Final = 4096  # decisions of an iteration: the stock runner needs seconds
 _UNIT: Final = "decisions/CPU-s"
 
 
-def configs(rules: Rules, tables: int | None) -> tuple[TrainConfig, TrainConfig]:
+def configs(engine: Game, tables: int | None) -> tuple[TrainConfig, TrainConfig]:
     """Ours and the stock runner's; ``tables`` of ours, None: TABLES."""
-    common = [f"rules={rules}", f"ppo.batch_size={BATCH}"]
+    recipe, _ = RECIPES[engine.game]
+    common = [f"rules={engine.rules}", f"ppo.batch_size={BATCH}", *ALONE]
     ours = [*common, f"workers.envs_per_runner={tables or TABLES}"]
     stock = [*common, "workers.sampler=rllib", f"workers.envs_per_runner={STOCK_TABLES}"]
-    return load_config(CONFIG, ours), load_config(CONFIG, stock)
+    return load_config(recipe, ours), load_config(recipe, stock)
 
 
-def dmc_config(rules: Rules, tables: int | None) -> TrainConfig:
+def dmc_config(engine: Game, tables: int | None) -> TrainConfig:
     """Deep Monte Carlo with the same network, tables and batch, by its own recipe, but without
-    imitation and distillation: nobody else plays or judges on our PPO's side either."""
-    ours = load_config(CONFIG)
+    imitation and distillation."""
+    recipe, dmc_recipe = RECIPES[engine.game]
+    ours = load_config(recipe)
     values = [
         f"{name}.{key}={value}"
         for name in ("network", "reward")
         for key, value in getattr(ours, name).model_dump(mode="json").items()
     ]
     return load_config(
-        DMC_CONFIG,
+        dmc_recipe,
         [
             *values,
-            f"rules={rules}",
+            f"rules={engine.rules}",
             f"dmc.batch_size={BATCH}",
             f"workers.envs_per_runner={tables or TABLES}",
             "workers.runners=0",
-            "imitation.steps=0",
-            "distillation.steps=0",
+            *ALONE,
         ],
     )
 
 
-def run(rules: Rules, tables: int | None, repeats: int, seconds: float) -> Iterator[dict[str, Any]]:
+def run(engine: Game, tables: int | None, repeats: int, seconds: float) -> Iterator[dict[str, Any]]:
     """Rows as ``lupai bench --peers`` has them, one by one.
 
     Args:
-        rules: of both.
+        engine: game and rules of both.
         tables: of our sampler; None: TABLES.
         repeats: of each row.
         seconds: of the processor, of a repeat at least; it ends with a whole batch.
     """
     from lupai.train.session import ray_session
 
-    ours, stock = configs(rules, tables)
+    ours, stock = configs(engine, tables)
     for name in ("ray", "ray.rllib"):
         logging.getLogger(name).setLevel(logging.ERROR)
     with ray_session(ours):
@@ -87,7 +93,7 @@ def run(rules: Rules, tables: int | None, repeats: int, seconds: float) -> Itera
                 ):
                     loops = [make(algorithm) for algorithm in built]
                     yield _row(case, loops, target, repeats, seconds)
-                yield from _dmc_rows(built[0], dmc_config(rules, tables), repeats, seconds)
+                yield from _dmc_rows(built[0], dmc_config(engine, tables), repeats, seconds)
         finally:
             for algorithm in built:
                 algorithm.stop()
