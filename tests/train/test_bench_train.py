@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 pytest.importorskip("ray")
 
-from lupai.envs.game import GAMES, make_game
+from lupai.envs.game import GAMES, make_game, rules_class
 from lupai.train.bench import training
 from lupai.train.cli import main
 from lupai.train.dmc.trainer import DMCTrainer
@@ -69,6 +70,25 @@ def test_deep_monte_carlo_is_measured_without_the_imitation_of_its_recipe():
     try:
         trainer._play(0)
         assert len(trainer._played()[0]["seat"]) >= training.BATCH
+    finally:
+        trainer.close()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_deep_monte_carlo_learns_as_much_as_it_plays(monkeypatch, game):
+    """Its tables were in step once: a repeat learned five times what was played in it."""
+    monkeypatch.setattr(training, "BATCH", 512)
+    engine = make_game(game, rules_class(game).default)
+    trainer = DMCTrainer(training.dmc_config(engine, 64), Progress())
+    try:
+        training._spread(trainer)
+        assert len(np.unique(trainer.samplers.sampler.tables.state.sizes.sum(axis=1))) > 30
+        made = learned = 0
+        for _ in range(6):
+            trainer._play(0)
+            columns, tally = trainer._played()
+            made, learned = made + tally.made, learned + len(columns["seat"])
+        assert 0.5 < learned / made < 2
     finally:
         trainer.close()
 

@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any, Final
 
+import numpy as np
+
 from lupai.envs.game import Game
 from lupai.train.bench.cases import FREE, MET, MISSED, one_core
-from lupai.train.bench.loops import Loop
+from lupai.train.bench.loops import Loop, staggered
 from lupai.train.config import TrainConfig, load_config
 
 # Of each game the recipe whose network is taken, and that of Deep Monte Carlo.
@@ -106,6 +108,7 @@ def _dmc_rows(
     from lupai.train.run_folder import Progress
 
     trainer = DMCTrainer(config, Progress())
+    _spread(trainer)
     for case, make, of_ppo in (
         ("DMC: sampling", _dmc_sampling, _sampling),
         ("DMC: learning", _dmc_learning, _learning),
@@ -113,6 +116,22 @@ def _dmc_rows(
     ):
         loops = [make(trainer), of_ppo(ours)]
         yield _row(case, loops, None, repeats, seconds, "our PPO")
+
+
+def _spread(trainer: Any) -> None:
+    """Put its tables at all points of their hands.
+
+    Whole hands are learned. Of tables that began together all hands end together: a short repeat
+    then learns what long ones before it have played, or plays and learns nothing.
+    """
+    sampler = trainer.samplers.sampler
+    tables, count = sampler.tables, len(sampler.tables)
+    _, values = tables.running()
+    state = staggered(tables.engine, count)
+    tables.go_on({**state.arrays(), "waits": np.ones(count, np.bool_)}, values)
+    while sampler._hands.min() < count:  # until all have begun a hand here
+        trainer._play(0)
+        trainer._played()
 
 
 def _row(
@@ -219,7 +238,7 @@ def _learning(algorithm: Any) -> Loop:
 def _dmc_sampling(trainer: Any) -> Loop:
     def work() -> int:
         trainer._play(0)
-        return len(trainer._played()[0]["seat"])
+        return int(trainer._played()[1].made)
 
     return _timed(work)
 
