@@ -43,10 +43,12 @@ __all__ = [
     "advised_moves",
     "combined",
     "head_columns",
+    "in_words",
     "mlp",
     "move_table",
     "offsets_to_rows",
     "pack_legal",
+    "pack_words",
     "packed_width",
     "segment_argmax",
     "segment_chosen",
@@ -54,11 +56,13 @@ __all__ = [
     "segment_log_softmax",
     "segment_sample",
     "unpack_legal",
+    "unpack_words",
 ]
 
 DYNAMIC_FEATURES: Final = 6  # and one more where 2s can be attached to other ranks
 LOSS, DRAW, WIN = range(3)  # classes of a win head: the sign of the seat's final score
 OUTCOMES: Final = 3
+MOST_ACTIONS: Final = 1 << 19  # ids in words
 _WORD_BYTES: Final = 8  # packed rows are whole 64-bit words, so that empty words are skipped fast
 
 
@@ -102,6 +106,54 @@ def unpack_legal(packed: Tensor) -> tuple[Tensor, Tensor]:
     bits = (some.unsqueeze(-1) >> shifts) & 1
     which, place = torch.nonzero(bits.reshape(len(row), 8 * _WORD_BYTES), as_tuple=True)
     return row[which], word[which] * (8 * _WORD_BYTES) + place
+
+
+# --- and as those words of the bits that are not empty: as narrow as the widest row allows --------
+# A word is an int32: in its low half the bits of 16 ids, the lowest id in the lowest bit, above
+# them its number. An empty place is 0.
+
+
+def pack_words(
+    ids: npt.NDArray[np.integer], offsets: npt.NDArray[np.integer]
+) -> npt.NDArray[np.int32]:
+    """Words ``[N, K] int32`` of ragged ids, each row's one after another, then zeros.
+
+    Args:
+        ids: ``[T]`` action ids below :data:`MOST_ACTIONS`, ascending in each row.
+        offsets: ``[N + 1]``; row ``i`` owns ``ids[offsets[i]:offsets[i + 1]]``.
+    """
+    count = len(offsets) - 1
+    rows = np.repeat(np.arange(count), np.diff(offsets))
+    number = ids >> 4
+    first = np.ones(len(ids), np.bool_)
+    first[1:] = (number[1:] != number[:-1]) | (rows[1:] != rows[:-1])
+    begins = np.flatnonzero(first)
+    row = rows[begins]
+    sizes = np.bincount(row, minlength=count)
+    packed = np.zeros((count, max(sizes, default=0)), np.int32)
+    if len(begins):
+        place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        bits = np.add.reduceat(np.left_shift(1, ids & 15), begins)
+        packed[row, place] = number[begins] << 16 | bits
+    return packed
+
+
+def unpack_words(packed: Tensor) -> tuple[Tensor, Tensor]:
+    """``(rows [T] int64, ids [T] int64)`` of words ``[N, K] int32``; ids ascend in a row."""
+    row, place = torch.nonzero(packed, as_tuple=True)
+    words = packed[row, place]
+    bits = words.unsqueeze(-1) >> torch.arange(16, dtype=torch.int32, device=packed.device) & 1
+    which, low = torch.nonzero(bits, as_tuple=True)
+    return row[which], (words >> 16 << 4)[which] + low
+
+
+def in_words(
+    packed: npt.NDArray[np.int32], actions: npt.NDArray[np.integer]
+) -> npt.NDArray[np.bool_]:
+    """``[N]``: is the one id given for each row ``[N, K]`` among those packed there."""
+    here = packed >> 16 == actions[:, None] >> 4
+    found: npt.NDArray[np.bool_] = (here & (packed >> (actions[:, None] & 15) & 1 == 1)).any(axis=1)
+    return found
 
 
 def advised_moves(ids: Tensor, features: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.rules import PRESETS as RULES
 from lupai.envs.baohuang.rules import load_rules
+from lupai.envs.game import GAMES, make_game
 from lupai.train.bench import agents, cases, growth, loops, peers, report
 from lupai.train.bench.cases import Case, Settings
 from lupai.train.bench.peers import Peer
@@ -277,7 +277,7 @@ def test_a_loop_goes_on_where_it_stopped():
 
 
 def test_the_mask_in_slices_is_the_mask(monkeypatch):
-    monkeypatch.setattr(loops, "MASK_SLICE", 3)
+    monkeypatch.setattr(loops, "mask_slice", lambda actions: 3)
     made = []
     engine = Engine("qingdao")
     play = loops.Tables(engine, engine.reset(range(7)))
@@ -330,34 +330,45 @@ def test_the_bytes_of_a_table_count_shared_memory_once():
     assert loops.bytes_per_table(state) > state.hands.nbytes / 2 + state.numbers.nbytes / 2
 
 
+@pytest.mark.parametrize(("actions", "tables"), [(10_628, 4096), (82_046, 512), (1 << 30, 1)])
+def test_a_slice_of_the_mask_takes_so_much_memory_whatever_the_game(actions, tables):
+    assert loops.mask_slice(actions) == tables
+
+
 # --- growth --------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def grown(tmp_path_factory):
-    """A tiny run of the command."""
+CARDS = {"weihai": 33, "shandong": 36}  # dealt to a seat
+
+
+@pytest.fixture(scope="module", params=CARDS)
+def grown(request, tmp_path_factory):
+    """A tiny run of the command for each game."""
     folder = tmp_path_factory.mktemp("growth") / "new"
     words = ("--repeats", "2", "--seconds", "0.001", "--tables", "20", "-o", folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "STAGGER", 240)
         patch.setattr(growth, "STAGGER", 240)
-        done = lupai("bench", "--growth", "--rules", "weihai", *words)
+        done = lupai("bench", "--growth", "--rules", request.param, *words)
     assert (done.status, done.err) == (0, "")
     return done, folder, json.loads((folder / "growth.json").read_text("utf-8"))
 
 
-def test_growth_measures_all_sizes_buckets_and_presets(grown):
+def test_growth_measures_all_sizes_buckets_and_rules(grown):
     done, _, data = grown
-    assert (data["rules"], data["most_tables"]) == ("weihai", 20)
+    rules = data["rules"]
+    assert data["most_tables"] == 20
     assert [row["tables"] for row in data["by_tables"]] == [1, 4, 16]
-    assert [row["rules"] for row in data["by_preset"]] == list(RULES)
-    for row in data["by_tables"] + data["by_preset"]:
+    game = "gouji" if rules == "shandong" else "baohuang"
+    assert [row["rules"] for row in data["by_rules"]] == list(growth.rules_of(game))
+    assert data["actions"] == make_game(game, rules).actions.size
+    for row in data["by_tables"] + data["by_rules"]:
         for name in growth.NAMES.values():
             assert len(row[name]) == 2
             assert min(row[name]) > 0
     lows = [int(row["cards"].split("-")[0]) for row in data["by_cards"]]
     assert lows == sorted(set(lows))
-    assert set(lows) <= set(range(1, 36, 5))  # 33 cards are dealt
+    assert set(lows) <= set(range(1, CARDS[rules] + 1, 5))
     assert len(lows) >= 5
     for row in data["by_cards"]:
         assert row["tables"] == 20
@@ -365,6 +376,22 @@ def test_growth_measures_all_sizes_buckets_and_presets(grown):
         assert row["legal_moves"] >= 1
     assert "by tables" in done.out.lower()
     assert growth.text(data) in done.out
+
+
+def test_rules_of_growth_are_rules_that_differ():
+    assert growth.rules_of("baohuang") == PRESETS
+    for game in GAMES:
+        found = growth.rules_of(game)
+        assert found == tuple(str(make_game(game, rules).rules) for rules in found)
+        assert len(set(found)) == len(found) >= 3
+
+
+def test_the_page_says_how_large_a_whole_mask_would_be(grown):
+    data = grown[2]
+    assert "in slices" not in growth.text(data)
+    data = data | {"by_tables": [row | {"tables": 65_536} for row in data["by_tables"]]}
+    size = {"weihai": "697", "shandong": "5,380"}[data["rules"]]
+    assert f"that of 65,536 tables would take {size} MB." in growth.text(data)
 
 
 def test_growth_as_a_page(grown):
@@ -375,7 +402,7 @@ def test_growth_as_a_page(grown):
         "| tables | legal ids, per s | µs | + observation, per s | µs | + mask, per s | µs |"
         in page
     )
-    counts = [2 + len(data[part]) for part in ("by_tables", "by_cards", "by_preset")]
+    counts = [2 + len(data[part]) for part in ("by_tables", "by_cards", "by_rules")]
     tables = [found.count("\n") for found in re.findall(r"(?:^\|.*\n)+", page, re.M)]
     assert tables == counts
     assert not re.search(r"\bus\b|\d-\d+ \|", page)
@@ -403,7 +430,7 @@ def test_progress_ends_where_it_should(monkeypatch):
     monkeypatch.setattr(loops, "STAGGER", 40)
     monkeypatch.setattr(growth, "STAGGER", 40)
     ticks = []
-    work = growth.Growth(load_rules("qingdao"), most=4)
+    work = growth.Growth(Engine("qingdao"), most=4)
     work.run(2, 0.0001, lambda: ticks.append(1))
     assert len(ticks) == work.turns(2)
 

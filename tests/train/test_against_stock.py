@@ -13,12 +13,14 @@ pytest.importorskip("ray")
 import torch
 from ray.rllib.core.columns import Columns
 
+from lupai.agents.network import pack_legal, unpack_words
+from lupai.envs.baohuang.actions import ACTIONS
 from lupai.train.rllib import module as policy_module
 from lupai.train.rllib.batching import RandomOrder
 from lupai.train.rllib.env import LEGAL, OBSERVATION, LupaiEnv
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.rllib.setup import algorithm_config
-from lupai.train.sampling.tables import Tables
+from lupai.train.sampling.tables import WORDS, Tables
 from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
@@ -85,7 +87,12 @@ def learned(algorithm, episodes):
 
 def rows(batch, keep):
     flat = {name: batch[name].numpy()[keep] for name in KEPT}
-    return flat | {name: batch[Columns.OBS][name].numpy()[keep] for name in (OBSERVATION, LEGAL)}
+    seen = batch[Columns.OBS]
+    if WORDS in seen:  # as bits, which the env of RLlib's runner has
+        asked, ids = (part.numpy() for part in unpack_words(seen[WORDS]))
+        offsets = np.searchsorted(asked, np.arange(len(seen[WORDS]) + 1))
+        seen = seen | {LEGAL: torch.from_numpy(pack_legal(ids, offsets, ACTIONS.size))}
+    return flat | {name: seen[name].numpy()[keep] for name in (OBSERVATION, LEGAL)}
 
 
 def ours(algorithm, runner, count):

@@ -304,7 +304,8 @@ def test_what_the_learner_sees_does_not_tell_who_sits_there():
                 hand = int(tables.state.seeds[row, 0])
                 if hand in deals:
                     key = hand, int(tables.state.redeals[row]), int(tables.state.moves[row])
-                    rows[key] = (int(tables.seats[i]), observation[i].tobytes(), legal[i].tobytes())
+                    words = legal[i][legal[i] != 0]  # as wide as those of the other tables
+                    rows[key] = (int(tables.seats[i]), observation[i].tobytes(), words.tobytes())
             tables.step(lowest(tables))
         seen.append(rows)
     alone, beside = seen

@@ -7,15 +7,17 @@ import pytest
 
 pytest.importorskip("ray")
 
+from lupai.agents.network import in_words
 from lupai.train.rllib.runner import BatchEnvRunner
 from lupai.train.rllib.setup import algorithm_config
+from lupai.train.sampling.tables import WORDS
 from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
 
 
 def train(rules, decisions):
-    """Learn until so many decisions were made; every action's bit is looked up in its mask.
+    """Learn until so many decisions were made; every action is looked up in its words.
 
     The engine itself raises IllegalMoveError at the first illegal move, so play is checked too.
     """
@@ -26,10 +28,9 @@ def train(rules, decisions):
             out = super().sample(**kwargs)
             for data in out:
                 actions = data.columns["actions"][: len(data)]
-                legal = data.columns["legal"][: len(data)]
-                offered = legal[np.arange(len(data)), actions >> 3] >> (7 - (actions & 7)) & 1
-                counted["illegal"] += int((offered == 0).sum())
-                counted["choices"] += int(np.bitwise_count(legal).sum())
+                legal = data.columns[WORDS][: len(data)]
+                counted["illegal"] += int((~in_words(legal, actions)).sum())
+                counted["choices"] += int(np.bitwise_count(legal & 0xFFFF).sum())
                 counted["decisions"] += len(data)
             return out
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
 from lupai.agents.network import (  # noqa: E402
+    MOST_ACTIONS,
     MoveScorer,
     NetworkConfig,
     ValueNetwork,
     in_parts,
+    in_words,
     move_table,
     offsets_to_rows,
     pack_legal,
+    pack_words,
     packed_width,
     segment_argmax,
     segment_chosen,
@@ -25,9 +28,10 @@ from lupai.agents.network import (  # noqa: E402
     segment_sample,
     table_of,
     unpack_legal,
+    unpack_words,
 )
 from lupai.envs.baohuang.engine import Engine  # noqa: E402
-from lupai.envs.game import make_game, rules_class  # noqa: E402
+from lupai.envs.game import GAMES, make_game, rules_class  # noqa: E402
 
 pytestmark = pytest.mark.train
 
@@ -123,19 +127,25 @@ def test_extreme_draws_stay_in_their_row(uniform):
     assert (place < offsets[1:]).all()
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.integers(1, 11_000).flatmap(
-        lambda size: st.tuples(
-            st.just(size), st.lists(st.sets(st.integers(0, size - 1), max_size=30), max_size=5)
-        )
+SOME_IDS = st.one_of(st.integers(1, 60), st.integers(1, 11_000)).flatmap(
+    lambda size: st.tuples(
+        st.just(size), st.lists(st.sets(st.integers(0, size - 1), max_size=30), max_size=5)
     )
 )
-def test_packed_legal_moves_come_back(case):
-    size, rows_of_ids = case
+
+
+def ragged(rows_of_ids):
     ids = [sorted(row) for row in rows_of_ids]
     flat = np.array([i for row in ids for i in row], dtype=np.int32)
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in ids])]).astype(np.int64)
+    return ids, flat, offsets
+
+
+@settings(max_examples=60, deadline=None)
+@given(SOME_IDS)
+def test_packed_legal_moves_come_back(case):
+    size, rows_of_ids = case
+    ids, flat, offsets = ragged(rows_of_ids)
     packed = pack_legal(flat, offsets, size)
     assert packed.shape == (len(ids), packed_width(size))
     rows, back = unpack_legal(torch.from_numpy(packed))
@@ -143,6 +153,29 @@ def test_packed_legal_moves_come_back(case):
     assert rows.tolist() == np.repeat(np.arange(len(ids)), np.diff(offsets)).tolist()
     bits = np.unpackbits(packed, axis=1)[:, :size]
     assert [np.flatnonzero(row).tolist() for row in bits] == ids
+
+
+@settings(max_examples=60, deadline=None)
+@given(SOME_IDS, st.integers(0, 3))
+@example((MOST_ACTIONS, [{0, 15, 16, MOST_ACTIONS - 1}, set()]), 1)
+def test_words_of_legal_moves_come_back(case, wider):
+    size, rows_of_ids = case
+    ids, flat, offsets = ragged(rows_of_ids)
+    packed = pack_words(flat, offsets)
+    assert packed.shape == (len(ids), max((len({i >> 4 for i in row}) for row in ids), default=0))
+    packed = np.pad(packed, ((0, 0), (0, wider)))  # beside wider rows
+    rows, back = unpack_words(torch.from_numpy(packed))
+    assert rows.dtype == back.dtype == torch.int64
+    assert back.tolist() == flat.tolist()
+    assert rows.tolist() == np.repeat(np.arange(len(ids)), np.diff(offsets)).tolist()
+    for action in {0, size - 1, *flat[:20].tolist()}:
+        asked = np.full(len(ids), action)
+        assert in_words(packed, asked).tolist() == [action in row for row in ids]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_ids_of_every_game_fit_into_words(name):
+    assert make_game(name, rules_class(name).default).actions.size <= MOST_ACTIONS
 
 
 @pytest.fixture(scope="module")

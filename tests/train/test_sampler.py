@@ -11,9 +11,12 @@ pytest.importorskip("ray")
 
 import itertools
 
-from lupai.envs.baohuang.actions import ACTIONS, VERB_ID
+import torch
+
+from lupai.agents.network import in_words, unpack_words
+from lupai.envs.baohuang.actions import VERB_ID
 from lupai.train.games.baohuang import ROLES
-from lupai.train.sampling.tables import Tables
+from lupai.train.sampling.tables import WORDS, Tables
 from tests.train.conftest import tiny
 
 pytestmark = [pytest.mark.train, pytest.mark.xdist_group("ray")]
@@ -53,10 +56,10 @@ def test_tables_show_the_acting_seat_exactly_its_legal_moves(rules):
     tables = Tables(rules, "idle", [2], 32)
     rng = np.random.default_rng(0)
     for _ in range(120):
-        observation, packed = tables.observe()
-        bits = np.unpackbits(packed, axis=1)[:, : ACTIONS.size]
+        observation, words = tables.observe()
         direct = tables.engine.legal(tables.state)
-        assert (bits == direct.dense()).all()
+        asked, moves = (part.numpy() for part in unpack_words(torch.from_numpy(words)))
+        assert (np.stack([asked, moves]) == np.nonzero(direct.dense())).all()
         assert (observation == tables.engine.observe(tables.state, tables.state.actor)).all()
         ids, offsets = direct.ids()
         tables.step(ids[rng.integers(offsets[:-1], offsets[1:])])
@@ -95,11 +98,11 @@ def test_every_decision_arrives_once_and_in_order(runner):
     finished = 0
     for (hand, seat), parts in pieces.items():
         for (_, next_), (after, _) in itertools.pairwise(parts):
-            for name in ("observation", "legal"):
-                assert (next_[name] == after[name][0]).all(), name
+            assert (next_["observation"] == after["observation"][0]).all()
+            words, again = (found[found != 0] for found in (next_[WORDS], after[WORDS][0]))
+            assert words.tolist() == again.tolist()  # one call may have wider rows than the other
         for piece, _ in parts:
-            bits = np.unpackbits(piece["legal"], axis=1)
-            assert bits[np.arange(len(bits)), piece["actions"]].all()
+            assert in_words(piece[WORDS], piece["actions"]).all()
             assert (piece["action_logp"] <= 0).all()
         rewards = np.concatenate([piece["rewards"] for piece, _ in parts])
         assert not rewards[:-1].any()
@@ -129,7 +132,8 @@ def test_two_samplers_of_one_seed_play_the_same_and_of_others_not(algorithm):
 
 
 def test_both_samplers_learn_the_same_kind_of_rows(algorithm, stock):
-    """The columns and their dtypes are the same whichever runner played."""
+    """The columns and their dtypes are the same whichever runner played, but for the form of the
+    legal moves."""
     seen = []
     for built in (algorithm, stock):
         episodes = built.env_runner_group.local_env_runner.sample(num_timesteps=400)
@@ -142,7 +146,8 @@ def test_both_samplers_learn_the_same_kind_of_rows(algorithm, stock):
             {k: (v.dtype, tuple(v.shape[1:])) for k, v in flat.items() if hasattr(v, "dtype")}
         )
     ours, theirs = seen
-    assert set(ours) >= {"observation", "legal", "actions", "action_logp", "value_targets"}
+    assert (ours.pop(WORDS)[0], theirs.pop("legal")[0]) == (torch.int32, torch.uint8)
+    assert set(ours) >= {"observation", "actions", "action_logp", "value_targets"}
     for key, value in ours.items():
         assert theirs[key][1] == value[1], key
         if key not in ("actions", "rewards"):

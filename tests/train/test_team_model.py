@@ -32,6 +32,7 @@ from lupai.train.rllib.export import live_networks
 from lupai.train.rllib.role_check import GROUNDED_LOSS, GUESSES, GUESSES_LOSS
 from lupai.train.rllib.setup import algorithm_config
 from lupai.train.run_folder import Progress
+from lupai.train.sampling.tables import WORDS
 from tests.belief.hands import decisions
 from tests.train.conftest import tiny
 from tests.train.test_privileged import quiet_positions
@@ -191,7 +192,8 @@ def test_runners_hold_the_policy_alone_and_get_observations_alone(name, request,
     monkeypatch.setattr(played, "_forward_exploration", spy)
     runner.sample(num_timesteps=64)
     assert seen
-    assert all(keys == {"obs": {"observation", "legal"}} for keys in seen)
+    legal = "legal" if name == "stock" else WORDS
+    assert all(keys == {"obs": {"observation", legal}} for keys in seen)
 
 
 @pytest.mark.parametrize("name", ["algorithm", "by_role"])

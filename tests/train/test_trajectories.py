@@ -139,3 +139,26 @@ def test_a_decision_with_other_columns_is_refused():
     for columns in ({"number": hand}, {"number": hand, "rewards": hand / 7, "more": hand}):
         with pytest.raises(ValueError, match=r"the ones before had .*'number', 'rewards'"):
             record.add(hand=hand, seat=hand, **columns)
+
+
+def test_rows_may_be_wider_at_one_call_than_at_another():
+    """A row has the numbers that it was stored with, then zeros, also where it waited and where
+    the memory had other numbers before."""
+    rng = np.random.default_rng(3)
+    record, parts = Recorder(), []
+    for call in range(3):
+        record.begin(8 * 6)
+        for number in range(8):
+            hand = call * 6 + np.arange(6)
+            wide = rng.integers(1, 6) + 3 * (call == 1)
+            sizes = rng.integers(0, wide + 1, 6)
+            words = np.where(np.arange(wide) < sizes[:, None], hand[:, None] * 9 + number + 1, 0)
+            record.add(hand=hand, seat=hand % 5, size=sizes, words=words, word=words.max(axis=1))
+        parts.append(record.finish(call * 6 + np.arange(3)))
+    widths = [part.columns["words"].shape[1] for part in parts]
+    assert widths[0] < widths[1] == widths[2]
+    for data in (*parts, Trajectories.concat(parts), Trajectories.concat(parts[::-1])):
+        words, size = data.columns["words"], data.columns["size"]
+        filled = np.arange(words.shape[1]) < size[:, None]
+        assert (words == np.where(filled, data.columns["word"][:, None], 0)).all()
+        assert len(data) >= 6 * 7

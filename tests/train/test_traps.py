@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("ray")
 import torch
 
-from lupai.agents.network import packed_width
+from lupai.agents.network import pack_legal, packed_width
 from lupai.envs.baohuang.actions import ACTIONS
 from lupai.envs.errors import IllegalMoveError
 from lupai.train.rllib.env import LupaiEnv
@@ -277,10 +277,10 @@ def test_t11_both_flags_are_always_there_and_hands_end_by_termination():
 def test_t12_rows_without_legal_moves_train_as_nothing_and_never_play(algorithm):
     module = algorithm.learner_group._learner.module["shared"].unwrapped()
     tables = Tables("qingdao", "idle", [1], 6)
-    observation, legal = tables.observe()
-    legal = legal.copy()
-    legal[2:4] = 0
+    observation = tables.observation()
     ids, offsets = tables.legal.ids()
+    legal = pack_legal(ids, offsets, ACTIONS.size)
+    legal[2:4] = 0
     obs = {"observation": torch.from_numpy(observation), "legal": torch.from_numpy(legal)}
     batch = {"obs": obs, "actions": torch.from_numpy(ids[offsets[:-1]].astype(np.int64))}
     out = module._forward_train(batch)

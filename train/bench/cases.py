@@ -31,6 +31,7 @@ from lupai.train.bench.loops import (
 )
 from lupai.train.bench.peers import Peer
 
+GAME: Final = "baohuang"  # what our side of all rows plays
 TABLES: Final = 2048  # of the batched rows: beyond it the gain is small, see docs/performance.md
 WARM_UP: Final = 0.05  # seconds: caches are filled
 

@@ -1,4 +1,4 @@
-"""How the cost of a decision grows: with the tables, with the cards in hand, and by preset."""
+"""How the cost of a decision grows: with the tables, with the cards in hand, and by rules."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from lupai.envs.baohuang.engine import Engine
-from lupai.envs.baohuang.rules import PRESETS, Rules
-from lupai.envs.baohuang.state import PHASE_PLAY
-from lupai.train.bench.loops import MASK_SLICE, POOL, STAGGER, Extra, Loop, Tables, staggered
+from lupai.envs.game import Game, make_game, rules_class
+from lupai.train.bench.loops import POOL, STAGGER, Extra, Loop, Tables, mask_slice, staggered
 from lupai.train.bench.report import (
     aligned,
     digits,
@@ -30,44 +28,64 @@ MOST: Final = SIZES[-1]
 BUCKET: Final = 5  # cards
 EXTRAS: Final[tuple[Extra, ...]] = ("", "observation", "mask")
 NAMES: Final[dict[Extra, str]] = {"": "legal ids", "observation": "+ observation", "mask": "+ mask"}
+# Rules measured beside the presets of a game, where those are few: options that change what is
+# played or seen in a hand. 进贡 does not, as no hand here follows another.
+VARIANTS: Final[dict[str, tuple[str, ...]]] = {
+    "gouji": (
+        "shandong;revolution=false",
+        "shandong;hand_sizes=always",
+        "shandong;burn_fail=last_place",
+        "shandong;end=last_player",
+    ),
+}
 
 Row = dict[str, Any]
+
+
+def rules_of(game: str) -> tuple[str, ...]:
+    """Rules strings of the part by rules."""
+    return (*rules_class(game).presets, *VARIANTS.get(game, ()))
 
 
 class Growth:
     """All that is measured, made at once so that its repeats can be interleaved.
 
     Args:
-        rules: of the parts by tables and by cards.
+        engine: the game, under the rules of the parts by tables and by cards.
         most: the greatest number of tables.
     """
 
-    def __init__(self, rules: Rules, most: int = MOST) -> None:
-        self.rules = rules
+    def __init__(self, engine: Game, most: int = MOST) -> None:
+        self.engine = engine
+        self.rules = rules_of(engine.game)
         self.pool = min(POOL, most)
         self.sizes = [size for size in SIZES if size <= most]
 
     def turns(self, repeats: int) -> int:
         """Steps of the progress: ends of making and timing."""
-        whole = len(self.sizes) + len(PRESETS)
+        whole = len(self.sizes) + len(self.rules)
         return whole * (1 + len(EXTRAS) * repeats) + repeats
 
     def run(
         self, repeats: int, seconds: float, tick: Callable[[], Any] = lambda: None
-    ) -> dict[str, list[Row]]:
-        """``by_tables``, ``by_cards`` and ``by_preset``, as JSON has them."""
-        engine = Engine(self.rules)
+    ) -> dict[str, Any]:
+        """``by_tables``, ``by_cards`` and ``by_rules``, as JSON has them, and how many ``actions``
+        the mask is wide."""
+        engine = self.engine
         by_tables = self._rows([(engine, size) for size in self.sizes], repeats, seconds, tick)
         for row in by_tables:
             del row["rules"], row["decisions_per_hand"]
         by_cards = self._cards(engine, repeats, seconds, tick)
-        engines = [(Engine(preset), self.pool) for preset in PRESETS]
-        by_preset = self._rows(engines, repeats, seconds, tick)
-        return {"by_tables": by_tables, "by_cards": by_cards, "by_preset": by_preset}
+        engines = [(make_game(engine.game, rules), self.pool) for rules in self.rules]
+        by_rules = self._rows(engines, repeats, seconds, tick)
+        return {
+            "actions": engine.actions.size,
+            "by_tables": by_tables, "by_cards": by_cards, "by_rules": by_rules,
+        }  # fmt: skip
 
     @staticmethod
     def _rows(
-        kinds: list[tuple[Engine, int]], repeats: int, seconds: float, tick: Callable[[], Any]
+        kinds: list[tuple[Game, int]], repeats: int, seconds: float, tick: Callable[[], Any]
     ) -> list[Row]:
         """Decisions per second for each (rules, tables), repeats interleaved over all of them."""
         plays: list[tuple[Row, Tables, dict[Extra, Loop]]] = []
@@ -90,20 +108,21 @@ class Growth:
         return [row for row, _, _ in plays]
 
     def _cards(
-        self, engine: Engine, repeats: int, seconds: float, tick: Callable[[], Any]
+        self, engine: Game, repeats: int, seconds: float, tick: Callable[[], Any]
     ) -> list[Row]:
         """µs of legal moves and their ids for each number of cards held, while playing.
 
         Every bucket is timed as a batch of the same size, drawn from many hands.
         """
         play = Tables(engine, staggered(engine, self.pool))
+        playing = engine.phases.index("play")
         found: dict[int, list[Any]] = {}
         for number_ in range(STAGGER):
             play.step()
             if number_ % 4 == 0:
                 state = play.state
                 held = state.sizes[np.arange(len(state)), state.actor]
-                buckets = np.where(state.phase == PHASE_PLAY, (held - 1) // BUCKET, -1)
+                buckets = np.where(state.phase == playing, (held - 1) // BUCKET, -1)
                 for bucket in np.unique(buckets[buckets >= 0]).tolist():
                     parts = found.setdefault(bucket, [])
                     if sum(map(len, parts)) < self.pool:
@@ -134,7 +153,7 @@ class Growth:
         return state.take(np.resize(np.arange(lengths[-1]), self.pool))
 
 
-def _legal_loop(engine: Engine, state: Any) -> Loop:
+def _legal_loop(engine: Game, state: Any) -> Loop:
     """µs per decision of the legal moves and their ids."""
 
     def measure(limit: float) -> float:
@@ -174,29 +193,30 @@ def _by_cards(data: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     ]  # fmt: skip
 
 
-def _by_preset(data: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+def _by_rules(data: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     body = [
         [row["rules"], number(row["decisions_per_hand"] or 0), *_costs(row)]
-        for row in data["by_preset"]
+        for row in data["by_rules"]
     ]
-    return ["preset", "decisions per hand", *_COST], body
+    return ["rules", "decisions per hand", *_COST], body
 
 
 def _sections(data: dict[str, Any]) -> list[tuple[str, list[str], list[list[str]], str]]:
     """Title, head, body and a remark of each table."""
     sliced = ""
-    if any(row["tables"] > MASK_SLICE for row in data["by_tables"]):
+    most, slice_ = data["by_tables"][-1]["tables"], mask_slice(data["actions"])
+    if most > slice_:
         sliced = (
-            f"Above {MASK_SLICE:,} tables the dense mask is made in slices of so many: whole, that "
-            "of 65,536 tables would take 700 MB."
+            f"Above {slice_:,} tables the dense mask is made in slices of so many: whole, that "
+            f"of {most:,} tables would take {number(most * data['actions'] / 1e6)} MB."
         )
-    pool = data["by_preset"][0]["tables"]
+    pool = data["by_rules"][0]["tables"]
     return [
         (f"By tables, {data['rules']}: decisions per second and us per decision",
          *_by_tables(data), sliced),
         (f"By cards in hand of the player that is asked, {data['rules']}, {pool:,} tables",
          *_by_cards(data), ""),
-        (f"By preset, {pool:,} tables", *_by_preset(data), ""),
+        (f"By rules, {pool:,} tables", *_by_rules(data), ""),
     ]  # fmt: skip
 
 

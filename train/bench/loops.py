@@ -24,7 +24,12 @@ Extra = Literal["", "observation", "mask"]
 POOL: Final = 1024  # tables that are really played to stagger; more are copies of them
 STAGGER: Final = 512  # decisions over which they are spread: about a hand
 _APART: Final = 4  # decisions between two copies of one table
-MASK_SLICE: Final = 4096  # tables of one dense mask, 44 MB; of 65,536 it would take 700 MB
+MASK_BYTES: Final = 44_000_000  # of one dense mask: of 65,536 tables it would take 700 MB or 5 GB
+
+
+def mask_slice(actions: int) -> int:
+    """Tables of one dense mask that is so wide; a power of two."""
+    return 1 << max(MASK_BYTES // actions, 1).bit_length() - 1
 
 
 def pick(ids: Any, offsets: Any, rng: np.random.Generator) -> Any:
@@ -61,9 +66,10 @@ class Tables:
         if extra == "observation":
             engine.observe(state, state.actor)
         elif extra == "mask":
-            for start in range(0, len(state), MASK_SLICE):
-                whole = len(state) <= MASK_SLICE
-                rows = np.arange(start, min(start + MASK_SLICE, len(state)))
+            size = mask_slice(engine.actions.size)
+            for start in range(0, len(state), size):
+                whole = len(state) <= size
+                rows = np.arange(start, min(start + size, len(state)))
                 (legal if whole else legal.take(rows)).dense()
         if listed:
             ids, offsets = legal.ids()

@@ -15,13 +15,20 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any, Final
 
-from lupai.envs.baohuang.rules import Rules
+import numpy as np
+
+from lupai.envs.game import Game
 from lupai.train.bench.cases import FREE, MET, MISSED, one_core
-from lupai.train.bench.loops import Loop
+from lupai.train.bench.loops import Loop, staggered
 from lupai.train.config import TrainConfig, load_config
 
-CONFIG: Final = "qingdao_quick"  # whose network is taken
-DMC_CONFIG: Final = "qingdao_dmc"
+# Of each game the recipe whose network is taken, and that of Deep Monte Carlo.
+RECIPES: Final = {
+    "baohuang": ("qingdao_quick", "qingdao_dmc"),
+    "gouji": ("gouji_quick", "gouji_dmc"),
+}
+# Nobody else plays or judges on any side: RLlib's own runner knows no such thing.
+ALONE: Final = ("imitation.steps=0", "distillation.steps=0")
 GOAL: Final = 10.0  # times the stock runner's samples per second
 TABLES: Final = 256  # of our sampler: a forward pass and the engine cost less by the decision
 STOCK_TABLES: Final = 64  # its cost is by the decision, however many tables it has
@@ -29,49 +36,50 @@ BATCH: Final = 4096  # decisions of an iteration: the stock runner needs seconds
 _UNIT: Final = "decisions/CPU-s"
 
 
-def configs(rules: Rules, tables: int | None) -> tuple[TrainConfig, TrainConfig]:
+def configs(engine: Game, tables: int | None) -> tuple[TrainConfig, TrainConfig]:
     """Ours and the stock runner's; ``tables`` of ours, None: TABLES."""
-    common = [f"rules={rules}", f"ppo.batch_size={BATCH}"]
+    recipe, _ = RECIPES[engine.game]
+    common = [f"rules={engine.rules}", f"ppo.batch_size={BATCH}", *ALONE]
     ours = [*common, f"workers.envs_per_runner={tables or TABLES}"]
     stock = [*common, "workers.sampler=rllib", f"workers.envs_per_runner={STOCK_TABLES}"]
-    return load_config(CONFIG, ours), load_config(CONFIG, stock)
+    return load_config(recipe, ours), load_config(recipe, stock)
 
 
-def dmc_config(rules: Rules, tables: int | None) -> TrainConfig:
+def dmc_config(engine: Game, tables: int | None) -> TrainConfig:
     """Deep Monte Carlo with the same network, tables and batch, by its own recipe, but without
-    imitation and distillation: nobody else plays or judges on our PPO's side either."""
-    ours = load_config(CONFIG)
+    imitation and distillation."""
+    recipe, dmc_recipe = RECIPES[engine.game]
+    ours = load_config(recipe)
     values = [
         f"{name}.{key}={value}"
         for name in ("network", "reward")
         for key, value in getattr(ours, name).model_dump(mode="json").items()
     ]
     return load_config(
-        DMC_CONFIG,
+        dmc_recipe,
         [
             *values,
-            f"rules={rules}",
+            f"rules={engine.rules}",
             f"dmc.batch_size={BATCH}",
             f"workers.envs_per_runner={tables or TABLES}",
             "workers.runners=0",
-            "imitation.steps=0",
-            "distillation.steps=0",
+            *ALONE,
         ],
     )
 
 
-def run(rules: Rules, tables: int | None, repeats: int, seconds: float) -> Iterator[dict[str, Any]]:
+def run(engine: Game, tables: int | None, repeats: int, seconds: float) -> Iterator[dict[str, Any]]:
     """Rows as ``lupai bench --peers`` has them, one by one.
 
     Args:
-        rules: of both.
+        engine: game and rules of both.
         tables: of our sampler; None: TABLES.
         repeats: of each row.
         seconds: of the processor, of a repeat at least; it ends with a whole batch.
     """
     from lupai.train.session import ray_session
 
-    ours, stock = configs(rules, tables)
+    ours, stock = configs(engine, tables)
     for name in ("ray", "ray.rllib"):
         logging.getLogger(name).setLevel(logging.ERROR)
     with ray_session(ours):
@@ -87,7 +95,7 @@ def run(rules: Rules, tables: int | None, repeats: int, seconds: float) -> Itera
                 ):
                     loops = [make(algorithm) for algorithm in built]
                     yield _row(case, loops, target, repeats, seconds)
-                yield from _dmc_rows(built[0], dmc_config(rules, tables), repeats, seconds)
+                yield from _dmc_rows(built[0], dmc_config(engine, tables), repeats, seconds)
         finally:
             for algorithm in built:
                 algorithm.stop()
@@ -100,6 +108,7 @@ def _dmc_rows(
     from lupai.train.run_folder import Progress
 
     trainer = DMCTrainer(config, Progress())
+    _spread(trainer)
     for case, make, of_ppo in (
         ("DMC: sampling", _dmc_sampling, _sampling),
         ("DMC: learning", _dmc_learning, _learning),
@@ -107,6 +116,22 @@ def _dmc_rows(
     ):
         loops = [make(trainer), of_ppo(ours)]
         yield _row(case, loops, None, repeats, seconds, "our PPO")
+
+
+def _spread(trainer: Any) -> None:
+    """Put its tables at all points of their hands.
+
+    Whole hands are learned. Of tables that began together all hands end together: a short repeat
+    then learns what long ones before it have played, or plays and learns nothing.
+    """
+    sampler = trainer.samplers.sampler
+    tables, count = sampler.tables, len(sampler.tables)
+    _, values = tables.running()
+    state = staggered(tables.engine, count)
+    tables.go_on({**state.arrays(), "waits": np.ones(count, np.bool_)}, values)
+    while sampler._hands.min() < count:  # until all have begun a hand here
+        trainer._play(0)
+        trainer._played()
 
 
 def _row(
@@ -213,7 +238,7 @@ def _learning(algorithm: Any) -> Loop:
 def _dmc_sampling(trainer: Any) -> Loop:
     def work() -> int:
         trainer._play(0)
-        return len(trainer._played()[0]["seat"])
+        return int(trainer._played()[1].made)
 
     return _timed(work)
 

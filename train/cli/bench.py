@@ -27,6 +27,7 @@ EXAMPLES: Final = """examples:
   lupai bench --peers --json peers.json
   lupai bench --growth -o performance
   lupai bench --train --tables 1024
+  lupai bench --train --game gouji
   lupai bench --agent runs/quick
 
 Every number is the median over the repeats; all play random legal moves. A step is one decision,
@@ -34,9 +35,9 @@ from its legal moves to the state after it; in the AEC loop it is a turn. A view
 knows of a Baohuang table whose guard is hidden: worlds drawn for it, the chances of who is guard.
 Rollouts are whole hands on many tables; the memory of a table is that of the engine's arrays.
 
---peers times our loops and those of other suites in turn, on one core; what is not installed is
-named (pip install "lupai[bench]"; Pgx where jax is there). --growth tells how the cost of a
-decision grows with the tables, with the cards in hand and by preset, and draws it (matplotlib).
+--peers times our loops of Baohuang and those of other suites in turn, on one core; what is not
+installed is named (pip install "lupai[bench]"; Pgx where jax is there). --growth tells how the cost
+of a decision grows with the tables, with the cards in hand and by rules, and draws it (matplotlib).
 --agent tells how long an agent takes to decide: one decision at a time, and many tables at once; a
 trained one by torch and by onnxruntime, whatever is installed, on one core.
 --train times our sampler for training and RLlib's own, with the same network and learner, and
@@ -66,7 +67,7 @@ def add(commands: Any) -> None:
     add_game(parser)
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--peers", action="store_true", help="beside other suites, with targets")
-    modes.add_argument("--growth", action="store_true", help="by tables, cards in hand, preset")
+    modes.add_argument("--growth", action="store_true", help="by tables, cards in hand, rules")
     modes.add_argument("--train", action="store_true", help="our sampler beside RLlib's own")
     modes.add_argument("--agent", metavar="AGENT", help="how long an agent takes to decide")
     parser.add_argument("--repeats", type=positive, default=5, help="(%(default)s)")
@@ -103,16 +104,12 @@ def run(arguments: argparse.Namespace) -> int:
         if given and not any(getattr(arguments, mode) for mode in modes):
             raise UsageError(f"{option} goes with {' or '.join(f'--{m}' for m in modes)} only")
     engine = read_game(arguments.game, arguments.rules, arguments.option)
-    rules = engine.rules
-    for mode in ("peers", "growth", "train"):
-        if getattr(arguments, mode) and engine.game != "baohuang":
-            raise UsageError(f"--{mode} measures baohuang only, not {engine.game}")
     if arguments.peers:
-        return _peers(arguments, rules)
+        return _peers(arguments, engine)
     if arguments.growth:
-        return _growth(arguments, rules)
+        return _growth(arguments, engine)
     if arguments.train:
-        return _train(arguments, rules)
+        return _train(arguments, engine)
     if arguments.agent is not None:
         return _agent(arguments, engine)
     return _steps(arguments, engine)
@@ -205,16 +202,19 @@ def _guesses(engine: Any) -> list[tuple[str, Any]]:
     return out
 
 
-def _peers(arguments: argparse.Namespace, rules: Any) -> int:
+def _peers(arguments: argparse.Namespace, engine: Game) -> int:
     from lupai.train.bench import cases
 
+    if engine.game != cases.GAME:
+        raise UsageError(f"--peers measures {cases.GAME} only, not {engine.game}")
+    rules: Any = engine.rules
     settings = cases.Settings(rules, arguments.tables or cases.TABLES)
     rows_to_come = cases.run(settings, arguments.repeats, arguments.seconds)
     data = _head(arguments, rules, tables=settings.tables)
     return _rows(arguments, data, rows_to_come)
 
 
-def _train(arguments: argparse.Namespace, rules: Any) -> int:
+def _train(arguments: argparse.Namespace, engine: Game) -> int:
     from importlib.metadata import version
     from importlib.util import find_spec
 
@@ -222,18 +222,18 @@ def _train(arguments: argparse.Namespace, rules: Any) -> int:
 
     if find_spec("ray") is None:
         raise UsageError("--train needs the extra 'train': pip install \"lupai[train]\"")
-    ours, stock = training.configs(rules, arguments.tables)
+    ours, stock = training.configs(engine, arguments.tables)
     data = _head(
         arguments,
-        rules,
+        engine.rules,
         ray=version("ray"),
         torch=version("torch"),
-        config=training.CONFIG,
+        config=training.RECIPES[engine.game][0],
         tables=ours.workers.envs_per_runner,
         stock_tables=stock.workers.envs_per_runner,
         batch=ours.ppo.batch_size,
     )
-    rows = training.run(rules, arguments.tables, arguments.repeats, arguments.seconds)
+    rows = training.run(engine, arguments.tables, arguments.repeats, arguments.seconds)
     return _rows(arguments, data, rows)
 
 
@@ -283,14 +283,14 @@ def _rows(arguments: argparse.Namespace, data: dict[str, Any], rows_to_come: Any
     return 1 if arguments.strict and missed else 0
 
 
-def _growth(arguments: argparse.Namespace, rules: Any) -> int:
+def _growth(arguments: argparse.Namespace, engine: Game) -> int:
     from lupai.train.bench import cases, growth
 
     folder = None if arguments.output is None else Path(arguments.output)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    data = _head(arguments, rules, most_tables=arguments.tables or growth.MOST)
-    work = growth.Growth(rules, data["most_tables"])
+    data = _head(arguments, engine.rules, most_tables=arguments.tables or growth.MOST)
+    work = growth.Growth(engine, data["most_tables"])
     turns = work.turns(arguments.repeats)
     with cases.one_core(), progress_bar(None, total=turns, desc="growth") as bar:
         data |= work.run(arguments.repeats, arguments.seconds, bar.update)

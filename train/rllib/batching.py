@@ -18,9 +18,10 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from torch import Tensor
 
 from lupai.train.privileged import GROUNDED, LABEL, PRIVILEGED, UNLABELLED
-from lupai.train.rllib.env import LEGAL, OBSERVATION
+from lupai.train.rllib.env import OBSERVATION
 from lupai.train.rllib.role_check import log_role_check
 from lupai.train.sampling.advised import ADVICE, ADVISED
+from lupai.train.sampling.tables import WORDS
 from lupai.train.sampling.trajectories import Trajectories, generalised_advantages
 
 __all__ = [
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 # What the model finds below "obs"; every other column stands at the top of the batch.
-OBSERVED: Final = (OBSERVATION, LEGAL, ADVISED, ADVICE)
+OBSERVED: Final = (OBSERVATION, WORDS, ADVISED, ADVICE)
 _LEAST_DEVIATION: Final = 1e-4  # as RLlib: advantages that are all the same stay near zero
 
 

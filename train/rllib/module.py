@@ -29,6 +29,7 @@ from lupai.agents.network import (
     segment_sample,
     table_of,
     unpack_legal,
+    unpack_words,
 )
 from lupai.agents.policies import Policy, build_policy, policy_names
 from lupai.agents.role_head import RoleHead
@@ -40,6 +41,7 @@ from lupai.train.privileged import PRIVILEGED
 from lupai.train.rllib.env import LEGAL, OBSERVATION
 from lupai.train.sampling.advised import ADVICE, ADVISED
 from lupai.train.sampling.judged import CANDIDATES
+from lupai.train.sampling.tables import WORDS
 
 LOG_PROB: Final = "lupai_log_prob"
 ENTROPY: Final = "lupai_entropy"
@@ -94,6 +96,8 @@ class LupaiModule(TorchRLModule, ValueFunctionAPI, InferenceOnlyAPI):
         observation, advice = obs[OBSERVATION], None
         if ADVISED in obs:
             rows, ids, advice = advised_moves(obs[ADVISED], obs[ADVICE])
+        elif WORDS in obs:
+            rows, ids = unpack_words(obs[WORDS])
         else:
             rows, ids = unpack_legal(obs[LEGAL])
         embedding = self.pi.embed(observation)

@@ -28,18 +28,19 @@ from ray.rllib.utils.metrics import (
 )
 
 from lupai.agents.advice import Adviser
+from lupai.agents.network import in_words
 from lupai.envs.game import rules_class
 from lupai.train.games import DEFAULT
 from lupai.train.league.lineups import Lineups
 from lupai.train.privileged import CHECK_EVERY, GROUNDED
 from lupai.train.rewards import Rewards
 from lupai.train.rllib.callbacks import log_hand
-from lupai.train.rllib.env import LEGAL, OBSERVATION
+from lupai.train.rllib.env import OBSERVATION
 from lupai.train.rllib.mapping import POLICY
 from lupai.train.sampling.advised import ADVICE, ADVISED, advice_columns
 from lupai.train.sampling.judged import Judging, nothing_judged
 from lupai.train.sampling.payroll import Payroll
-from lupai.train.sampling.tables import Finished, Tables
+from lupai.train.sampling.tables import WORDS, Finished, Tables
 from lupai.train.sampling.teacher import TAUGHT, Teacher
 from lupai.train.sampling.trajectories import Recorder, Trajectories
 
@@ -127,9 +128,8 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         made = 0
         while made < decisions:
             actions, log_probs = self._choose(tables, self._seen)
-            # By the bits that the policy saw; the engine refuses by its own rules.
-            bits = self._seen[LEGAL][np.arange(len(actions)), actions >> 3] >> (7 - (actions & 7))
-            illegal += len(actions) - int(np.count_nonzero(bits & 1))
+            # By the moves that the policy saw; the engine refuses by its own rules.
+            illegal += int(np.count_nonzero(~in_words(self._seen[WORDS], actions)))
             self._add(tables, actions, log_probs)
             self._decisions[tables.rows] += 1
             made += len(tables.rows)
@@ -157,7 +157,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         """Columns ``[N, ...]`` of what stands before the asked seats; all reach the learner."""
         seats = tables.seats
         observation, legal = tables.observe()
-        columns = {"seat": seats, OBSERVATION: observation, LEGAL: legal}
+        columns = {"seat": seats, OBSERVATION: observation, WORDS: legal}
         if self._adviser is not None:
             columns |= advice_columns(self._adviser, tables)
         return (
@@ -186,7 +186,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             actions = self.teacher.moves(tables)
             self._inference += time.perf_counter() - asked
             return actions, np.zeros(len(actions), np.float32)
-        seen = [name for name in (OBSERVATION, LEGAL, ADVISED, ADVICE) if name in columns]
+        seen = [name for name in (OBSERVATION, WORDS, ADVISED, ADVICE) if name in columns]
         obs = {name: torch.from_numpy(columns[name]) for name in seen}
         out = self.module.forward_exploration({POLICY: {Columns.OBS: obs}})[POLICY]
         actions, log_probs = out[Columns.ACTIONS].numpy(), out[Columns.ACTION_LOGP].numpy()

@@ -15,13 +15,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lupai.agents.network import pack_legal
+from lupai.agents.network import pack_words
 from lupai.envs.game import LegalMoves, make_game
 from lupai.envs.view import Views
 from lupai.train.games import DEFAULT, training_game
 from lupai.train.league.lineups import Lineups
 
 SKIPS: Final = ("none", "forced", "idle")
+WORDS: Final = "legal_words"  # [N, K] int32, see lupai.agents.network.pack_words
 
 Ints = npt.NDArray[np.integer[Any]]
 
@@ -91,9 +92,9 @@ class Tables:
         """``[N] int64`` seat that is asked at each table that waits."""
         return np.asarray(self.state.actor)[self.rows].astype(np.int64)
 
-    def observe(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint8]]:
-        """``(observation [N, D] int8, packed legal moves [N, W] uint8)`` of the asked seats."""
-        return self.observation(), pack_legal(*self.asked.ids(), self.engine.actions.size)
+    def observe(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int32]]:
+        """``(observation [N, D] int8, legal moves as words [N, K] int32)`` of the asked seats."""
+        return self.observation(), pack_words(*self.asked.ids())
 
     def observation(self) -> npt.NDArray[np.int8]:
         """``[N, D] int8`` of the asked seats."""

@@ -2,7 +2,8 @@
 
 Letters: ``N`` decisions, ``P`` trajectories (what one seat did in one hand, or a piece of it),
 ``W`` decisions that wait for what follows. A column is any array with one row for each decision; a
-new one needs a name in :meth:`Recorder.add` and nothing else here.
+new one needs a name in :meth:`Recorder.add` and nothing else here. Its rows may be wider at one
+call than at another: narrower ones end with zeros.
 
 Pure numpy, no Ray.
 """
@@ -138,8 +139,9 @@ class Trajectories:
             waiting += len(next(iter(part.columns.values()))) - size
         columns = {}
         for name in parts[0].columns:
-            learned = [part.columns[name][:size] for part, size in zip(parts, sizes, strict=True)]
-            rest = [part.columns[name][size:] for part, size in zip(parts, sizes, strict=True)]
+            alike = _alike([part.columns[name] for part in parts])
+            learned = [column[:size] for column, size in zip(alike, sizes, strict=True)]
+            rest = [column[size:] for column, size in zip(alike, sizes, strict=True)]
             columns[name] = np.concatenate([*learned, *rest])
         return cls(
             columns,
@@ -148,6 +150,23 @@ class Trajectories:
             np.concatenate([part.hands for part in parts]),
             np.concatenate([part.seats for part in parts]),
         )
+
+
+def _alike(columns: Sequence[Column]) -> list[Column]:
+    """All as wide as the widest."""
+    if columns[0].ndim != 2:
+        return list(columns)
+    width = max(column.shape[1] for column in columns)
+    return [_widened(column, width) for column in columns]
+
+
+def _widened(column: Column, width: int) -> Column:
+    """``[n, width]``; itself where it is so wide."""
+    if column.shape[1] == width:
+        return column
+    out = np.zeros((len(column), width), column.dtype)
+    out[:, : column.shape[1]] = column
+    return out
 
 
 class Recorder:
@@ -202,6 +221,11 @@ class Recorder:
             if store is None:
                 store = np.empty((self._size, *values.shape[1:]), values.dtype)
                 self._store[name] = store
+            if values.ndim == 2 and (width := values.shape[1]) != store.shape[1]:
+                if width > store.shape[1]:
+                    self._store[name] = store = _widened(store, width)
+                store[start:stop, width:] = 0
+                store = store[:, :width]
             store[start:stop] = values
         self._used = stop
 
