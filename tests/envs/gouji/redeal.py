@@ -71,6 +71,18 @@ class Told(Hand):
         super().play(move)
 
 
+Moves = list[tuple[int, str, list[str]]]  # (seat, move, cards)
+Transfer = tuple[int, int | None, str]  # giver, receiver or None for the table, card
+
+
+def transfers(hand: Hand, moves: Moves, seat: int, move: str, cards: list[str]) -> list[Transfer]:
+    """Cards that change hands by the next move; an offered one only when it is taken."""
+    if move == "take":
+        assert hand.tribute is not None
+        return [(hand.tribute.returns[0][0], seat, moves[-1][2][0])]
+    return [] if move.startswith("offer") else [(seat, None, card) for card in cards]
+
+
 def public_facts(hand: Hand) -> tuple[Any, ...]:
     """What everybody sees of a table, beside the moves."""
     tribute = hand.tribute
@@ -96,10 +108,10 @@ def public_facts(hand: Hand) -> tuple[Any, ...]:
 
 @dataclass
 class World:
-    """A deal and the moves made in it: (seat, move, cards)."""
+    """A deal and the moves made in it."""
 
     deal: Deal
-    moves: list[tuple[int, str, list[str]]]
+    moves: Moves
     hand: Hand
 
 
@@ -109,7 +121,7 @@ class Story:
     def __init__(self, deal: Deal) -> None:
         self.deal = deal
         self.hand = Hand(deal.options, deal.hands, deal.start, deal.previous)
-        self.moves: list[tuple[int, str, list[str]]] = []
+        self.moves: Moves = []
         self.facts = [public_facts(self.hand)]
         self.now = [Counter(cards) for cards in deal.hands]  # of those who lay down, too
         self.since = [Counter[str]() for _ in SEATS]  # came since the deal, less what left
@@ -129,18 +141,13 @@ class Story:
         question = self.hand.question()
         assert question is not None
         seat = question[0]
-        tribute = self.hand.tribute
         ranks = move[-1] if move.startswith("offer") else "" if move in WORDS else move
         cards: list[str] = []
         for rank in ranks:
             free = list((self.now[seat] - Counter(cards)).elements())
             cards.append(rng.choice([card for card in free if card[0] == rank]))
-        if move == "take":
-            assert tribute is not None
-            self._hand_over(tribute.returns[0][0], seat, self.moves[-1][2][0])
-        elif not move.startswith("offer"):
-            for card in cards:
-                self._hand_over(seat, None, card)
+        for giver, receiver, card in transfers(self.hand, self.moves, seat, move, cards):
+            self._hand_over(giver, receiver, card)
         self.hand.play(move)
         self.moves.append((seat, move, cards))
         self.facts.append(public_facts(self.hand))
@@ -192,12 +199,21 @@ class Story:
         if first_threes(deal.hands, deal.start) != self.threes or gifts(deal) != self.gifts:
             return None
         hand = Told(deal.options, deal.hands, deal.start, deal.previous)
-        moves: list[tuple[int, str, list[str]]] = []
+        moves: Moves = []
+        held = [Counter(cards) for cards in deal.hands]
+        going: list[Transfer] = [*self.gifts]
         running = self.hand.phase == "revolution"
         try:
             for (seat, move, cards), facts in zip(self.moves, self.facts[1:], strict=True):
+                for giver, receiver, card in going:
+                    held[giver][card] -= 1
+                    if receiver is not None:
+                        held[receiver][card] += 1
+                if Counter(cards) - held[seat]:  # all saw the very card of an offer, taken or not
+                    return None
                 if running and hand.phase == "revolution" and seat != viewer:
                     move = rng.choice(hand.legal())  # his answer is still hidden
+                going = transfers(hand, moves, seat, move, cards)
                 hand.play(move)
                 moves.append((seat, move, cards))
                 if public_facts(hand) != facts:

@@ -150,6 +150,12 @@ def test_what_a_seat_sees_does_not_depend_on_what_it_may_not_know() -> None:
     assert count["can burn in one world"] >= 3, count  # and is asked in all of them
 
 
+def test_the_very_card_of_a_refused_offer_stays_where_it_is() -> None:
+    """All saw it: a re-deal that laid it into another hand could not be played."""
+    count = walk(1024, OPTIONS[1], points=20, draws=8)
+    assert count["answer_offer"] > 0, count
+
+
 def seen(env: CardGameEnv, agent: str) -> tuple[object, ...]:
     """Everything one agent can observe."""
     obs, view = env.observe(agent), env.view(agent)
