@@ -242,6 +242,15 @@ def played_hand(deal: Deal, rng: random.Random, seen: Counter[str]) -> Watched:
     return hand
 
 
+def watched(deal: Deal, moves: Iterable[tuple[int, str]]) -> Watched:
+    """A hand of these moves to its end."""
+    hand = Watched(deal)
+    for _seat, move in moves:
+        hand.play(move)
+    hand.steps.append(position(hand))
+    return hand
+
+
 def rare_runs(
     options: Options, rng: random.Random, seen: Counter[str], enough: int
 ) -> Iterator[tuple[Deal, Watched]]:
@@ -263,11 +272,7 @@ def rare_runs(
         number, at_lead, _ = before[-1]
         for _ in range(10):
             rest = play_out(at_lead.copy(), rng, seen, tries=12)
-            hand = Watched(deal)
-            for _seat, move in [*moves[:number], *rest]:
-                hand.play(move)
-            hand.steps.append(position(hand))
-            yield deal, hand
+            yield deal, watched(deal, [*moves[:number], *rest])
 
 
 # ---- the engine's side

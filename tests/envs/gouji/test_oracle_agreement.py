@@ -23,9 +23,12 @@ from tests.envs.gouji.side_by_side import (
     rare_runs,
     rules_of,
     stacked_deal,
+    watched,
 )
 from tests.oracle_gouji.events import EVENTS, NEEDS_OPTION, NEVER
+from tests.oracle_gouji.hand import Hand
 from tests.oracle_gouji.options import BURN_FAIL, END, HAND_SIZES, Options
+from tests.oracle_gouji.random_play import play_out
 
 COMBINATIONS = [
     Options(revolution, hand_sizes, burn_fail, tribute, end)
@@ -183,9 +186,7 @@ def test_hands_at_a_table_alone() -> None:
 # ---- the full counts
 
 SOAK_PARTS = [("preset", part) for part in range(40)]
-# Tribute has branches that are rare even where it is paid: four combinations with it once more.
-MANY_COMBINATIONS = COMBINATIONS + [options for options in COMBINATIONS if options.tribute][:4]
-SOAK_PARTS += [("options", part) for part in range(len(MANY_COMBINATIONS))]
+SOAK_PARTS += [("options", part) for part in range(len(COMBINATIONS))]
 ENOUGH = 100
 TOTAL: dict[str, Counter[str]] = {"preset": Counter(), "options": Counter()}
 DONE: set[tuple[str, int]] = set()
@@ -200,7 +201,7 @@ def test_many_hands(column: str, part: int) -> None:
 
     They look for what is rare in the counts so far, so a part alone plays other hands.
     """
-    options = Options() if column == "preset" else MANY_COMBINATIONS[part]
+    options = Options() if column == "preset" else COMBINATIONS[part]
     seed = 100_000 * (column == "options") + 1000 * part
     rng, seen = random.Random(seed), TOTAL[column]
     dealt = [engine_deal(options, seed + i) for i in range(20)]
@@ -208,6 +209,32 @@ def test_many_hands(column: str, part: int) -> None:
     deals, hands = zip(*itertools.islice(rare_runs(options, rng, seen, ENOUGH), 40), strict=True)
     follow(deals, hands, rng)
     DONE.add((column, part))
+
+
+# Under these every branch can occur.
+SOUGHT = (Options(), Options(burn_fail="last_place"), Options(burn_fail="last_place", tribute=True))
+MOST_SOUGHT = 100_000  # hands of the oracle alone, about 130 in a second; two in 1,000 are enough
+
+
+@pytest.mark.soak
+@pytest.mark.xdist_group("gouji oracle soak")
+def test_hands_with_what_was_rare_in_them() -> None:
+    """What the oracle's hands have too seldom is looked for, and the engine follows those."""
+    if set(SOAK_PARTS) != DONE:
+        pytest.skip("what was rare is told by the whole soak in one process")
+    rng, counts = random.Random(7), TOTAL["preset"] + TOTAL["options"]
+    for number in range(MOST_SOUGHT):
+        lacking = {name for name in EVENTS if name not in NEVER and counts[name] < ENOUGH}
+        if not lacking:
+            break
+        options = SOUGHT[number % len(SOUGHT)]
+        deal = stacked_deal(options, rng)
+        hand = Hand(deal.options, deal.hands, deal.start, deal.previous)
+        moves = play_out(hand, rng)
+        if lacking & set(hand.events):
+            follow([deal], [watched(deal, moves)], rng)
+            TOTAL["preset" if options == Options() else "options"].update(hand.events)
+            counts.update(hand.events)
 
 
 @pytest.mark.soak
