@@ -168,6 +168,11 @@ def rollout_loop(engine: Game, tables: int, agent: Any) -> Loop:
     return measure
 
 
+def legal_of(mask: Any) -> Any:
+    """Ids of a mask of 0 and 1. Read as bool, an int8 one is searched some ten times faster."""
+    return np.flatnonzero(mask.view(np.bool_) if mask.dtype == np.int8 else mask)
+
+
 def aec_loop(env: Any, seed: int = 0) -> Loop:
     """Turns per second of PettingZoo's loop, whatever the game; closing turns of a hand count."""
     turns = _turns(env, np.random.default_rng(seed))
@@ -193,7 +198,7 @@ def _turns(env: Any, rng: np.random.Generator) -> Iterator[None]:
             if end or cut:
                 env.step(None)
             else:
-                legal = np.flatnonzero(observation["action_mask"])
+                legal = legal_of(observation["action_mask"])
                 env.step(int(legal[int(rng.random() * len(legal))]))
             yield
 
