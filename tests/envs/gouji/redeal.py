@@ -83,6 +83,14 @@ def transfers(hand: Hand, moves: Moves, seat: int, move: str, cards: list[str]) 
     return [] if move.startswith("offer") else [(seat, None, card) for card in cards]
 
 
+def hand_over(cards: list[Counter[str]], transfer: Transfer) -> None:
+    """A card leaves one seat's cards and comes to another's, or to the table."""
+    giver, receiver, card = transfer
+    cards[giver][card] -= 1
+    if receiver is not None:
+        cards[receiver][card] += 1
+
+
 def public_facts(hand: Hand) -> tuple[Any, ...]:
     """What everybody sees of a table, beside the moves."""
     tribute = hand.tribute
@@ -126,15 +134,12 @@ class Story:
         self.now = [Counter(cards) for cards in deal.hands]  # of those who lay down, too
         self.since = [Counter[str]() for _ in SEATS]  # came since the deal, less what left
         self.gifts, self.threes = gifts(deal), first_threes(deal.hands, deal.start)
-        for giver, receiver, card in self.gifts:
-            self._hand_over(giver, receiver, card)
+        self._hand_over(self.gifts)
 
-    def _hand_over(self, giver: int, receiver: int | None, card: str) -> None:
-        self.now[giver][card] -= 1
-        self.since[giver][card] -= 1
-        if receiver is not None:
-            self.now[receiver][card] += 1
-            self.since[receiver][card] += 1
+    def _hand_over(self, going: Sequence[Transfer]) -> None:
+        for transfer in going:
+            hand_over(self.now, transfer)
+            hand_over(self.since, transfer)
 
     def tell(self, move: str, rng: random.Random) -> None:
         """A move of the asked seat, with drawn suits."""
@@ -146,8 +151,7 @@ class Story:
         for rank in ranks:
             free = list((self.now[seat] - Counter(cards)).elements())
             cards.append(rng.choice([card for card in free if card[0] == rank]))
-        for giver, receiver, card in transfers(self.hand, self.moves, seat, move, cards):
-            self._hand_over(giver, receiver, card)
+        self._hand_over(transfers(self.hand, self.moves, seat, move, cards))
         self.hand.play(move)
         self.moves.append((seat, move, cards))
         self.facts.append(public_facts(self.hand))
@@ -205,10 +209,8 @@ class Story:
         running = self.hand.phase == "revolution"
         try:
             for (seat, move, cards), facts in zip(self.moves, self.facts[1:], strict=True):
-                for giver, receiver, card in going:
-                    held[giver][card] -= 1
-                    if receiver is not None:
-                        held[receiver][card] += 1
+                for transfer in going:
+                    hand_over(held, transfer)
                 if Counter(cards) - held[seat]:  # all saw the very card of an offer, taken or not
                     return None
                 if running and hand.phase == "revolution" and seat != viewer:
